@@ -1,0 +1,1 @@
+"""placet: a concrete human decision behind every action of an AI agent that reaches the user's environment."""

@@ -1,0 +1,1 @@
+"""The turn loop, the mailbox, recovery, and the models that drive them."""

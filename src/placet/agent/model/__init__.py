@@ -1,0 +1,1 @@
+"""Models behind one small port; the vendors' libraries live here only."""

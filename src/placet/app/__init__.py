@@ -1,0 +1,1 @@
+"""Configuration and composition: the only place that knows every room."""

@@ -1,0 +1,1 @@
+"""The ask: one question, four outcomes, one conditional append that settles it."""

@@ -1,0 +1,1 @@
+"""Plugins that the agent writes. An empty room until that work begins."""

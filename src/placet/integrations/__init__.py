@@ -1,0 +1,1 @@
+"""One folder per outside system. An empty room until that work begins."""

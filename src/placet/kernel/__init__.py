@@ -1,0 +1,1 @@
+"""What every room stands on and no domain word: clock, labelled undo, call-next chain, notices, abort signals."""

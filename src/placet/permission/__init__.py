@@ -1,0 +1,1 @@
+"""Presets and escalation: the only place where the two knobs meet."""

@@ -1,0 +1,1 @@
+"""What a command can touch, how far that is enforced, and what was denied."""

@@ -1,0 +1,1 @@
+"""The ways to confine a command. Each tells how far it goes."""

@@ -1,0 +1,1 @@
+"""Where logs live. Each store keeps the one contract of `placet.session.store`."""

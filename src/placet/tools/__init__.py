@@ -1,0 +1,1 @@
+"""What the agent can do, and the pipeline that every call goes through."""

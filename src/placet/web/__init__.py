@@ -1,0 +1,1 @@
+"""The page and its API: wire, stream, the page's key, the socket of the command line."""

@@ -1,0 +1,1 @@
+"""One file per domain of the API."""
