@@ -1,0 +1,82 @@
+"""Runs every test of the project: the page's with vitest, then the Python ones; the last line counts them all."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many tests of one runner passed, failed and were skipped, and whether the runner itself ended well."""
+
+    passed: int
+    failed: int
+    skipped: int
+    ended_well: bool
+
+    def __add__(self, other: Count) -> Count:
+        return Count(
+            self.passed + other.passed,
+            self.failed + other.failed,
+            self.skipped + other.skipped,
+            self.ended_well and other.ended_well,
+        )
+
+
+def page_tests(folder: Path) -> Count:
+    """Run the page's tests; a runner that leaves no report counts as one failure."""
+    if not (ROOT / "ui" / "package.json").is_file():
+        return Count(0, 0, 0, True)
+    report = folder / "vitest.json"
+    reporters = ["--reporter=default", "--reporter=json", f"--outputFile.json={report}"]
+    ended = subprocess.run([sys.executable, "hatch_build.py", "test", *reporters], cwd=ROOT, check=False)
+    try:
+        said = json.loads(report.read_text())
+    except (OSError, ValueError):
+        return Count(0, 1, 0, False)
+    return Count(said["numPassedTests"], said["numFailedTests"], said["numPendingTests"], ended.returncode == 0)
+
+
+def python_tests(folder: Path, jobs: str, arguments: list[str]) -> Count:
+    """Run pytest on `jobs` processes; a run that leaves no report counts as one failure."""
+    report = folder / "pytest.xml"
+    spread = ["-n", jobs, "--dist", "worksteal"] if jobs not in ("0", "1") else []
+    command = [sys.executable, "-m", "pytest", *spread, f"--junit-xml={report}", *arguments]
+    ended = subprocess.run(command, cwd=ROOT, check=False, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    try:
+        suites = list(ElementTree.parse(report).getroot().iter("testsuite"))
+    except (OSError, ElementTree.ParseError):
+        return Count(0, 1, 0, False)
+    total, failed, skipped = (
+        sum(int(suite.get(name, "0")) for suite in suites) for name in ("tests", "failures", "skipped")
+    )
+    failed += sum(int(suite.get("errors", "0")) for suite in suites)
+    return Count(total - failed - skipped, failed, skipped, ended.returncode == 0)
+
+
+def main() -> int:
+    """Run all tests, or with arguments only the Python tests that they name."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", default="2", help="how many pytest processes run side by side")
+    options, arguments = parser.parse_known_args()
+    with tempfile.TemporaryDirectory(prefix="placet-suite-") as name:
+        folder = Path(name)
+        page = Count(0, 0, 0, True) if arguments else page_tests(folder)
+        whole = page + python_tests(folder, options.jobs, arguments)
+    failed = whole.failed if whole.ended_well else max(whole.failed, 1)
+    print(f"\n{whole.passed} passed, {failed} failed, {whole.skipped} skipped", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
