@@ -1,0 +1,5 @@
+"""`python -m placet`: the same as the command `placet`."""
+
+from placet.cli.main import main
+
+main()

@@ -1,0 +1,223 @@
+"""Configuration: flag, then PLACET_* variable, then config.toml, then default; parsed once, here.
+
+Nothing is read from a workspace or a `.env`, and keys of model vendors come from the environment only: the file has no
+place for them.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from placet.app.errors import ConfigRefused
+from placet.app.places import Places, account_name
+
+ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
+    "PLACET_PORT": ("port",),
+    "PLACET_MODEL": ("model",),
+    "PLACET_DEFAULT_PRESET": ("default_preset",),
+    "PLACET_RESPONDERS": ("asks", "responders"),
+    "PLACET_ASK_DEADLINE": ("asks", "deadline_seconds"),
+    "PLACET_OPEN_ASKS": ("asks", "open_limit"),
+    "PLACET_SANDBOX": ("sandbox", "backend"),
+    "PLACET_NETWORK": ("sandbox", "network"),
+}
+"""Each variable of the environment that is a setting, and the setting's place."""
+
+Network = Literal["open", "none"]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Asks(_Table):
+    """`[asks]`: who is asked, how long, and how many asks one session may have open."""
+
+    responders: tuple[str, ...] = Field(("inbox",), min_length=1)
+    """Order of the chain; the first that answers decides."""
+    deadline_seconds: Annotated[float, Field(gt=0)] | None = None
+    """After so long an ask ends `unavailable`, detail `expired`; none by default."""
+    open_limit: Annotated[int, Field(ge=1, le=10_000)] = 100
+    """More open asks than this in one session end the call with an error."""
+    weak_socket_answers: bool = True
+    """Whether answers over the socket count after a command has run with full access."""
+
+
+class SandboxSettings(_Table):
+    """`[sandbox]`: what holds the commands."""
+
+    backend: Literal["auto", "bubblewrap", "landlock", "seatbelt"] = "auto"
+    network: Network = "open"
+    hide: tuple[str, ...] = ()
+    """More paths that confined commands shall not see, beside the built-in list (bubblewrap only)."""
+    show: tuple[str, ...] = ()
+    """Paths of the built-in hide list that confined commands may see after all."""
+    unix_sockets: bool = False
+    """Whether confined commands may open Unix sockets; they lead out of the sandbox."""
+    old_landlock: bool = False
+    """Whether Landlock ABI 3 to 5 may be used, where a command can stop placet."""
+
+    @field_validator("hide", "show")
+    @classmethod
+    def _absolute(cls, paths: tuple[str, ...]) -> tuple[str, ...]:
+        for path in paths:
+            if not Path(path).is_absolute() and not path.startswith("~/"):
+                raise ValueError(f"{path!r} must begin with / or ~/")
+        return paths
+
+
+class WorkspaceSettings(_Table):
+    """`[workspaces."/path"]`: what differs in one workspace; kept here, never in the workspace itself."""
+
+    network: Network | None = None
+    unix_sockets: bool | None = None
+
+
+class Settings(_Table):
+    """Everything that config.toml may hold."""
+
+    port: Annotated[int, Field(ge=0, le=65_535)] = 7395
+    """Where the page is served on loopback; 0 takes any free port."""
+    model: str | None = None
+    """Default: the first vendor whose key is in the environment, else `rehearsal`."""
+    default_preset: str = "workspace-write"
+    """The preset of new sessions."""
+    open_browser: bool = True
+    base_urls: Mapping[str, str] = Field(default_factory=dict)
+    """Vendor to address of an OpenAI-compatible endpoint."""
+    asks: Asks = Field(default_factory=Asks)
+    sandbox: SandboxSettings = Field(default_factory=SandboxSettings)
+    workspaces: Mapping[str, WorkspaceSettings] = Field(default_factory=dict)
+
+    @field_validator("default_preset")
+    @classmethod
+    def _known_preset(cls, name: str) -> str:
+        from placet.permission.preset import PRESETS
+
+        names = [str(preset) for preset in PRESETS]
+        if name not in names:
+            raise ValueError(f"{name!r} is not a preset. Choose one of: {', '.join(names)}")
+        return name
+
+    @field_validator("base_urls")
+    @classmethod
+    def _plain_urls(cls, urls: Mapping[str, str]) -> Mapping[str, str]:
+        for vendor, url in urls.items():
+            parts = urlsplit(url)
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise ValueError(f"the address of {vendor!r} must begin with http:// or https://")
+            if parts.username or parts.password or parts.query:
+                raise ValueError(f"the address of {vendor!r} must hold no name, key or query")
+        return urls
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The settings in force, the places, and what was taken from the environment at start."""
+
+    places: Places
+    settings: Settings
+    environ: Mapping[str, str] = field(repr=False)
+    umask: int = 0o022
+    """The umask of whoever started placet; commands of the agent get it, placet itself runs with 077."""
+
+    @property
+    def account(self) -> str:
+        """The account that placet runs as; the terminal's answers carry it."""
+        return account_name(os.geteuid())
+
+
+def load(environ: Mapping[str, str], flags: Mapping[str, object] | None = None, *, umask: int = 0o022) -> Config:
+    """The configuration in force; `flags` maps a setting's dotted name to the value of a given flag (None: not given).
+
+    Raises `ConfigRefused` with one line that names the file, variable or flag and the key.
+    """
+    places = Places.find(environ)
+    merged: dict[str, Any] = {}
+    origins: dict[tuple[str, ...], str] = {}
+    for path, value in _leaves(_read_file(places.config_file)):
+        _put(merged, origins, path, value, str(places.config_file))
+    for name, path in ENVIRONMENT.items():
+        if environ.get(name, "") != "":
+            value = environ[name].split(",") if path[-1] == "responders" else environ[name]
+            _put(merged, origins, path, value, name)
+    for dotted, value in (flags or {}).items():
+        if value is not None:
+            _put(merged, origins, tuple(dotted.split(".")), value, "--" + dotted.split(".")[-1].replace("_", "-"))
+    try:
+        settings = Settings.model_validate(merged)
+    except ValidationError as error:
+        raise _refusal(error, origins, places.config_file) from error
+    return Config(places, settings, environ, umask)
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            owner = os.fstat(file.fileno()).st_uid
+            if owner not in (os.geteuid(), 0):
+                raise ConfigRefused(
+                    f"{path} belongs to {account_name(owner)}", hint="Make it yours, or move it away", code=2
+                )
+            return tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigRefused(f"{path} is not valid TOML", why=str(error), hint="Mend that line", code=2) from error
+    except UnicodeDecodeError as error:
+        raise ConfigRefused(f"{path} is not UTF-8 text", hint="Save it as UTF-8", code=2) from error
+    except OSError as error:
+        raise ConfigRefused(f"{path} cannot be read", why=error.strerror or str(error), code=2) from error
+
+
+def _leaves(table: Mapping[str, Any], prefix: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+    found: list[tuple[tuple[str, ...], Any]] = []
+    for key, value in table.items():
+        path = (*prefix, key)
+        found += _leaves(value, path) if isinstance(value, dict) and value else [(path, value)]
+    return found
+
+
+def _put(
+    merged: dict[str, Any], origins: dict[tuple[str, ...], str], path: tuple[str, ...], value: object, origin: str
+) -> None:
+    table = merged
+    for key in path[:-1]:
+        below = table.setdefault(key, {})
+        if not isinstance(below, dict):
+            return
+        table = below
+    table[path[-1]] = value
+    origins[path] = origin
+
+
+def _refusal(error: ValidationError, origins: Mapping[tuple[str, ...], str], file: Path) -> ConfigRefused:
+    first = error.errors(include_url=False)[0]
+    place = tuple(str(part) for part in first["loc"])
+    origin, key = str(file), ".".join(place)
+    for path, source in origins.items():
+        if path == place[: len(path)] or place == path[: len(place)]:
+            origin, key = source, ".".join(path)
+            break
+    where = origin if origin.startswith(("--", "PLACET_")) else f"{origin}: {key}"
+    if first["type"] == "extra_forbidden":
+        secret = any(word in key.lower() for word in ("key", "token", "secret", "password"))
+        if secret:
+            why, hint = "Keys are read from the environment only", "Remove this line and set the vendor's variable"
+        else:
+            why, hint = "There is no such setting", "Remove or correct this line"
+        return ConfigRefused(where, why=why, hint=hint, code=2)
+    message = first["msg"].removeprefix("Value error, ")
+    shown = "" if first["type"] == "value_error" else f", not {_short(first.get('input'))}"
+    return ConfigRefused(f"{where}: {message[0].lower()}{message[1:]}{shown}", hint="Correct it", code=2)
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,202 @@
+"""An ask as text for a terminal: the whole subject in a fixed order, nothing cut, the model's words set apart."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from placet.cli.visible import hidden_count, visible, visible_line
+from placet.session.codec import unescape
+
+_LABEL = 9
+_GUTTER = 8
+_MANY_BLANKS = re.compile(" {16,}")
+_EMPTY_RUN = 4
+_MODES = {
+    "read-only": "may read, may write nothing but its own temp directory",
+    "workspace-write": "may write in the workspace and its own temp directory",
+    "danger-full-access": "runs without the sandbox and may do what your account may do",
+}
+
+
+def card(ask: Mapping[str, Any], *, now: int, width: int) -> str:
+    """The whole ask as lines of at most `width` columns; `now` is the time in epoch milliseconds."""
+    subject: Mapping[str, Any] = ask["subject"]
+    from_mode, to_mode = subject["fromMode"], subject["toMode"]
+    lines = [
+        "=" * min(width, 78),
+        f"ASK {visible_line(ask['id'])}   {ask['position']} of {ask['total']} open   waiting {waited(now - ask['askedAt'])}",
+        title(subject),
+        "",
+        *_field("Session", f"{ask.get('sessionTitle') or 'untitled'} ({ask['session']})", width),
+        *_field("Agent", f"{subject['agent']} (the name of a model)", width),
+        *_field("Tool", subject["tool"], width),
+        *_field("Where", f"{subject['cwd']} ({subject['cwdId']})", width),
+        *_field("Mode", f"now {from_mode}: {_MODES.get(from_mode, '')}", width),
+    ]
+    if to_mode is not None:
+        lines += _field("", f"this call only {to_mode}: {_MODES.get(to_mode, '')}", width)
+    if ask.get("fullAccess"):
+        lines += _field("", "This command can change placet itself.", width)
+    lines += _field("Tried", _tried(subject.get("denied")), width)
+    if ask.get("rearmed"):
+        lines += _field("", "This ask was open when placet stopped; it is the same ask again.", width)
+    if ask.get("earlierRun"):
+        lines += _field("", "An earlier run of this call may still be alive.", width)
+    lines += ["", *_arguments(subject["arguments"], width)]
+    for file in subject["files"]:
+        lines += ["", f"File {visible_line(file['path'])}, {file['sha256']}, signed together with it:"]
+        lines += _code(str(file["text"]), width)
+    if not ask.get("scriptCovered", False):
+        lines += ["", "Not covered: what scripts and programs that this command starts contain."]
+    if ask.get("reason"):
+        lines += ["", "The agent says, not checked by placet:"]
+        lines += [f"  {piece}" for row in visible(str(ask["reason"])).split("\n") for piece in _pieces(row, width - 2)]
+    lines += ["", *_field("Digest", str(ask["digest"]), max(width, 80))]
+    lines += _state(ask)
+    lines.append("=" * min(width, 78))
+    return "\n".join(lines)
+
+
+def title(subject: Mapping[str, Any]) -> str:
+    """The question in placet's own words; nothing of the agent's is in it."""
+    match subject["toMode"]:
+        case "danger-full-access":
+            return "Run this call once, without the sandbox?"
+        case "workspace-write":
+            return "Run this call once, with the right to write in the workspace?"
+        case None:
+            return "Run this call once?"
+        case other:
+            return f"Run this call once, under {visible_line(str(other))}?"
+
+
+def summary(ask: Mapping[str, Any], *, now: int) -> str:
+    """One line about an ask, enough to find it and never enough to sign it."""
+    command = parsed(ask["subject"]["arguments"]).get("command", ask["subject"]["arguments"])
+    first, *rest = visible(str(command)).split("\n")
+    shown = first if len(first) <= 60 else first[:57] + "..."
+    more = f" (+{len(rest)} lines)" if rest else ""
+    where = visible_line(str(ask.get("sessionTitle") or ask["session"]))
+    tool = visible_line(str(ask["tool"]))
+    return f"{ask['id']}  {waited(now - ask['askedAt']):>9}  {tool}  {where}  {shown}{more}"
+
+
+def waited(milliseconds: int) -> str:
+    """A waiting time for reading: 12 s, 3 min, 2 h 5 min, 4 d."""
+    seconds = max(0, milliseconds // 1000)
+    if seconds < 60:
+        return f"{seconds} s"
+    minutes = seconds // 60
+    if minutes < 60:
+        return f"{minutes} min"
+    hours = minutes // 60
+    return f"{hours} h {minutes % 60} min" if hours < 48 else f"{hours // 24} d"
+
+
+def parsed(arguments: str) -> dict[str, Any]:
+    """The arguments as an object, or empty where they are none; the card then shows the text itself."""
+    try:
+        value = json.loads(unescape(arguments))
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _arguments(text: str, width: int) -> list[str]:
+    value = parsed(text)
+    if not value:
+        return ["Arguments, exactly:", *_code(text, width)]
+    lines: list[str] = []
+    for name in sorted(value, key=lambda key: key != "command"):
+        inner = value[name] if isinstance(value[name], str) else json.dumps(value[name], ensure_ascii=True)
+        label = visible_line(name)
+        if name == "command" or "\n" in inner:
+            lines += [f"{label}: {_count(inner)}", *_code(inner, width)]
+        else:
+            lines += [f"  {piece}" for piece in _pieces(f"{label}: {_blanks(visible(inner))}", width - 2)]
+        lines += _foreign(inner)
+    return lines
+
+
+def _count(text: str) -> str:
+    rows = text.count("\n") + 1
+    hidden = hidden_count(text)
+    return f"{rows} {'line' if rows == 1 else 'lines'}, {len(text)} characters, {hidden} hidden"
+
+
+def _code(text: str, width: int) -> list[str]:
+    lines: list[str] = []
+    empty = 0
+    rows = visible(text).split("\n")
+    for number, row in enumerate(rows, start=1):
+        if row == "" and number < len(rows):
+            empty += 1
+            continue
+        lines += _gap(number - empty, empty)
+        empty = 0
+        first, *rest = _pieces(_blanks(row), max(20, width - _GUTTER))
+        lines.append(f"{number:>5} | {first}")
+        lines += [f"      > {piece}" for piece in rest]
+    return lines
+
+
+def _gap(start: int, count: int) -> list[str]:
+    if count >= _EMPTY_RUN:
+        return [f"{start:>5} | ‹{count} empty lines›"]
+    return [f"{start + offset:>5} |" for offset in range(count)]
+
+
+def _blanks(row: str) -> str:
+    return _MANY_BLANKS.sub(lambda match: f"‹{len(match.group())} blanks›", row)
+
+
+def _pieces(row: str, width: int) -> list[str]:
+    width = max(20, width)
+    pieces: list[str] = []
+    start = used = 0
+    for index, character in enumerate(row):
+        size = 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if used + size > width:
+            pieces.append(row[start:index])
+            start, used = index, 0
+        used += size
+    return [*pieces, row[start:]]
+
+
+def _foreign(text: str) -> list[str]:
+    found = sorted({character for character in text if ord(character) > 0x7E and character.isalpha()})
+    if not found:
+        return []
+    names = [f"{character} U+{ord(character):04X} {unicodedata.name(character, '?')}" for character in found]
+    lines = [f"  Not ASCII, may look like another letter: {name}" for name in names[:20]]
+    return lines if len(names) <= 20 else [*lines, f"  and {len(names) - 20} more letters that are not ASCII"]
+
+
+def _tried(denied: Mapping[str, Any] | None) -> str:
+    if denied is None:
+        return "This command was not tried in the sandbox."
+    path = denied.get("path")
+    return f"The sandbox refused {path}" if path else "The sandbox refused this command."
+
+
+def _field(label: str, text: str, width: int) -> Sequence[str]:
+    first, *rest = _pieces(_blanks(visible_line(text)), width - _LABEL)
+    return [f"{label:<{_LABEL}}{first}", *(" " * _LABEL + piece for piece in rest)]
+
+
+def _state(ask: Mapping[str, Any]) -> list[str]:
+    decision = ask.get("decision")
+    return [] if not decision else ["", decided(decision)]
+
+
+def decided(decision: Mapping[str, Any]) -> str:
+    """A decision as one sentence: outcome, who, over which channel."""
+    who = decision.get("who") or {}
+    name = who.get("account") or who.get("name") or who.get("kind") or "somebody"
+    outcome = str(decision.get("outcome", "")).replace("-", " ")
+    channel = decision.get("channel")
+    detail = decision.get("detail")
+    text = f"Decided: {outcome}{f' ({detail})' if detail else ''}, by {name}{f' over {channel}' if channel else ''}."
+    return visible_line(text)

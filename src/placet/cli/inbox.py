@@ -1,0 +1,173 @@
+"""`placet inbox`: the open asks of all sessions, and the two answers that a person can give."""
+
+import secrets
+import shutil
+import time
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from placet.app.errors import NoServer, Refused
+from placet.cli import process
+from placet.cli.card import card, decided, summary
+from placet.cli.client import Client, Reply, segment
+from placet.cli.output import fail, say, say_json
+from placet.cli.visible import visible_line
+
+_TYPED = 6
+_LISTED = ("id", "session", "sessionTitle", "agent", "tool", "askedAt", "state", "position", "total", "fullAccess")
+_AsJson = Annotated[bool, Parameter(help="Print JSON.")]
+
+
+def list_(*, json: _AsJson = False) -> int:
+    """List the open asks, oldest first.
+
+    A list never shows enough to sign an ask: open it with `placet inbox show ID`.
+    """
+    client = Client(process.places())
+    cursor, shown = None, 0
+    while True:
+        page = client.get("/api/asks", {"state": "open", "cursor": cursor})
+        for ask in page["asks"]:
+            shown += 1
+            if json:
+                say_json({key: ask.get(key) for key in _LISTED})
+            else:
+                say(summary(ask, now=_now()))
+        cursor = page.get("next")
+        if not cursor:
+            break
+    if not shown and not json:
+        say("No ask is open.")
+    return 0
+
+
+def show(ask: str, /, *, json: _AsJson = False) -> int:
+    """Show one ask whole: what would run, where, under which mode, and the digest that an answer signs."""
+    view = _view(Client(process.places()), ask)
+    if json:
+        say_json(view)
+    else:
+        _print_card(view)
+    return 0
+
+
+def allow(
+    ask: str,
+    /,
+    *,
+    digest: Annotated[str | None, Parameter(help="The whole digest, needed where there is no terminal.")] = None,
+    json: _AsJson = False,
+) -> int:
+    """Show one ask whole and allow it once.
+
+    On a terminal the first six characters of the digest must be typed by hand. Without one, --digest must hold the
+    whole digest, which only `placet inbox show` prints.
+    """
+    from placet.cli import terminal
+
+    client = Client(process.places())
+    view = _open_view(client, ask)
+    if digest is None and not terminal.is_terminal():
+        fail(
+            "Allowing without a terminal needs the whole digest",
+            why="A yes is about exact bytes, and nobody was shown them here",
+            hint=f"Read the ask with: placet inbox show {visible_line(ask)}. Then give --digest FULL",
+            code=2,
+        )
+    if digest is None:
+        view = _confirmed(client, ask)
+    elif digest != view["digest"]:
+        fail("The digest is not that of this ask", why="The ask stays open", hint="Read it again with placet inbox show")
+    return _answer(client, view, "allowed-once", None, json=json)
+
+
+def reject(
+    ask: str,
+    /,
+    *,
+    because: Annotated[str | None, Parameter(help="A note that reaches the agent.")] = None,
+    digest: Annotated[str | None, Parameter(help="Reject only if the ask has this digest.")] = None,
+    json: _AsJson = False,
+) -> int:
+    """Reject one ask; a note given with --because reaches the agent."""
+    client = Client(process.places())
+    view = _open_view(client, ask)
+    if digest is not None and digest != view["digest"]:
+        fail("The digest is not that of this ask", why="The ask stays open", hint="Read it again with placet inbox show")
+    return _answer(client, view, "rejected", because, json=json)
+
+
+def _view(client: Client, ask: str) -> Any:
+    return client.get(f"/api/asks/{segment(ask)}")
+
+
+def _open_view(client: Client, ask: str) -> Any:
+    view = _view(client, ask)
+    if view["state"] != "open":
+        fail("This ask is not open any more", why=decided(view.get("decision") or {}), hint="Nothing was changed")
+    return view
+
+
+def _confirmed(client: Client, ask: str) -> Any:
+    from placet.cli import terminal
+
+    fresh: dict[str, Any] = {}
+
+    def draw() -> str:
+        fresh.update(_open_view(client, ask))
+        return card(fresh, now=_now(), width=shutil.get_terminal_size().columns)
+
+    try:
+        with terminal.exclusive():
+            prompt = f"To allow this call once, type the first {_TYPED} characters of the digest and Enter: "
+            typed = terminal.ask_typed(draw, prompt, _TYPED)
+    except terminal.NotTyped:
+        fail("That was pasted, not typed", why="Nothing was decided and the ask stays open", hint="Type it by hand")
+    except terminal.GaveUp:
+        fail("Nothing was decided", why="The ask stays open")
+    if typed.lower() != fresh["digest"][:_TYPED]:
+        fail("These are not the first characters of the digest", why="Nothing was decided and the ask stays open")
+    return fresh
+
+
+def _answer(client: Client, view: Mapping[str, Any], outcome: str, feedback: str | None, *, json: bool) -> int:
+    body: dict[str, object] = {"outcome": outcome, "digest": view["digest"], "key": f"cli-{secrets.token_hex(12)}"}
+    if feedback is not None:
+        body["feedback"] = feedback
+    reply = _sent(client, f"/api/asks/{segment(view['id'])}/decision", body)
+    if json and isinstance(reply.body, dict):
+        say_json(reply.body)
+        return 0 if reply.ok else 1
+    match reply.status:
+        case 200:
+            receipt = reply.body["receipt"]
+            word = "Allowed once" if receipt["outcome"] == "allowed-once" else "Rejected"
+            who = receipt["who"].get("account") or receipt["who"].get("name")
+            say(f"{word}: {receipt['ask']}, recorded for {who} over {receipt['channel']} ({receipt['strength']}).")
+            return 0
+        case 409 if "decision" in reply.body:
+            fail("Your answer did not count, somebody was first", why=decided(reply.body["decision"]))
+        case 422 if "why" in reply.body:
+            fail("The answer was refused and the ask stays open", why=str(reply.body["why"]))
+        case _:
+            raise reply.refusal()
+
+
+def _sent(client: Client, path: str, body: Mapping[str, object]) -> Reply:
+    """Send an answer, and once more with the same key if the reply was lost: the key makes it the same answer."""
+    try:
+        return client.request("POST", path, body)
+    except NoServer:
+        raise
+    except Refused:
+        return client.request("POST", path, body)
+
+
+def _print_card(view: Mapping[str, Any]) -> None:
+    print(card(view, now=_now(), width=shutil.get_terminal_size().columns), flush=True)
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

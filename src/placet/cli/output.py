@@ -1,0 +1,29 @@
+"""What the verbs print: results on stdout, one-line errors on stderr, everything foreign through `visible`."""
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import NoReturn
+
+from placet.app.errors import Refused
+from placet.cli.visible import visible, visible_line
+
+
+def say(text: str = "") -> None:
+    """Print text to stdout; what models, logs or names could have put in it is shown by marks."""
+    print(visible(text), flush=True)
+
+
+def warn(text: str) -> None:
+    """Print one line to stderr."""
+    print(f"placet: {visible_line(text)}", file=sys.stderr, flush=True)
+
+
+def say_json(value: Mapping[str, object]) -> None:
+    """Print one JSON object on one line; characters beyond ASCII are escaped by JSON itself, so nothing is lost."""
+    print(json.dumps(value, separators=(",", ":")), flush=True)
+
+
+def fail(what: str, *, why: str = "", hint: str = "", code: int = 1) -> NoReturn:
+    """End the verb with one line and an exit code."""
+    raise Refused(what, why=why, hint=hint, code=code)

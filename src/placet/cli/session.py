@@ -1,0 +1,54 @@
+"""`placet session`: sessions of the running server."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from placet.cli import process
+from placet.cli.client import Client
+from placet.cli.output import say, say_json
+from placet.cli.visible import visible_line
+
+
+def new(
+    *,
+    cwd: Annotated[str, Parameter(help="The session's folder; it stays the same for good.")],
+    message: Annotated[str, Parameter(help="The first message to the agent.")],
+    preset: Annotated[str | None, Parameter(help="read-only, workspace-write or danger-full-access.")] = None,
+    policy: Annotated[str | None, Parameter(help="ask or never.")] = None,
+    title: Annotated[str | None, Parameter(help="A name for lists.")] = None,
+    json: Annotated[bool, Parameter(help="Print the session as JSON.")] = False,
+) -> int:
+    """Start a session in a folder with a message, and print its id."""
+    given = {"preset": preset, "policy": policy, "title": title}
+    body: dict[str, object] = {key: value for key, value in given.items() if value is not None}
+    body |= {"cwd": absolute(cwd), "message": message, "key": f"cli-{secrets.token_hex(12)}"}
+    session = Client(process.places()).post("/api/sessions", body)
+    if json:
+        say_json(session)
+    else:
+        say(session["id"])
+    return 0
+
+
+def list_(*, json: Annotated[bool, Parameter(help="Print one JSON object for each session.")] = False) -> int:
+    """List the sessions, with their state and the number of open asks."""
+    sessions = Client(process.places()).get("/api/sessions")["sessions"]
+    for session in sessions:
+        if json:
+            say_json(session)
+            continue
+        asks = f", {session['openAsks']} open" if session["openAsks"] else ""
+        name = visible_line(session["title"] or "untitled")
+        say(f"{session['id']}  {session['status']}{asks}  {session['preset']}  {visible_line(session['cwd'])}  {name}")
+    if not sessions and not json:
+        say("No session yet.")
+    return 0
+
+
+def absolute(folder: str) -> str:
+    """The folder as an absolute path; the server does not share our current directory."""
+    return os.path.abspath(Path(folder).expanduser())

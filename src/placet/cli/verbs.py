@@ -1,0 +1,115 @@
+"""The table of verbs. Each lives in a file of its own, which is imported only when it is called."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import cyclopts
+
+from placet.app.errors import Refused
+from placet.app.places import Places
+from placet.cli import process
+from placet.cli.output import warn
+from placet.cli.visible import visible_line
+
+USAGE = 2
+"""The exit code of a word that was not understood."""
+
+
+def build() -> cyclopts.App:
+    """The whole command line; nothing but names and one line of help for each verb is loaded."""
+    app = cyclopts.App(
+        name="placet",
+        help="A concrete human decision behind every action of an AI agent that reaches your environment.",
+        version=_version,
+        default_parameter=cyclopts.Parameter(negative=()),
+        help_format="plaintext",
+        print_error=False,
+        exit_on_error=False,
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
+    app.command("placet.cli.web:web", name="web", help="Start the server and the page.")
+    app.command("placet.cli.run:run", name="run", help="Do one task without a page; the exit code tells how it ended.")
+    app.command("placet.cli.link:link", name="link", help="Print another one-time link to the page.")
+    app.command("placet.cli.doctor:doctor", name="doctor", help="Say which sandbox this machine has and what it means.")
+    app.command("placet.cli.sandbox:sandbox", name="sandbox", help="Run one command confined.")
+    for name, help_line, verbs in _GROUPS:
+        group = cyclopts.App(name=name, help=help_line)
+        for verb, verb_help in verbs:
+            group.command(f"placet.cli.{name}:{verb}", name=verb.rstrip("_"), help=verb_help)
+        app.command(group)
+    return app
+
+
+_GROUPS = (
+    (
+        "inbox",
+        "The open asks of all sessions: list, show, allow, reject.",
+        (
+            ("list_", "List the open asks, oldest first."),
+            ("show", "Show one ask whole."),
+            ("allow", "Show one ask whole and allow it once."),
+            ("reject", "Reject one ask."),
+        ),
+    ),
+    (
+        "session",
+        "Sessions: new, list.",
+        (("new", "Start a session in a folder with a message."), ("list_", "List the sessions.")),
+    ),
+    (
+        "log",
+        "The logs of sessions, read from the store itself: show, export, verify.",
+        (
+            ("show", "Show a session's log for reading."),
+            ("export", "Print a session's log as JSON lines."),
+            ("verify", "Check the whole store."),
+        ),
+    ),
+)
+
+
+def run(arguments: Sequence[str], *, umask: int) -> int:
+    """Carry out one command line and return its exit code; a person's mistake gives one line, never a traceback."""
+    process.UMASK = umask
+    try:
+        result = build()(list(arguments))
+        return result if isinstance(result, int) else 0
+    except cyclopts.CycloptsError as error:
+        words = " ".join(str(error).split())
+        warn(f"{words} See: placet --help")
+        return USAGE
+    except Refused as error:
+        warn(error.line())
+        return error.code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # whoever read our output has gone, which is their right
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        warn(_unexpected(error))
+        return 1
+
+
+def _unexpected(error: Exception) -> str:
+    kind = f"{type(error).__name__}: {visible_line(str(error))[:200]}"
+    try:
+        places = Places.find(os.environ)
+        places.prepare()
+        path = places.logs / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}.txt"
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write("".join(traceback.format_exception(error)))
+    except (OSError, Refused):
+        return f"Something unexpected happened ({kind}). Nothing could be written about it."
+    return f"Something unexpected happened ({kind}). The details are in {path}."
+
+
+def _version() -> str:
+    from placet import __version__
+
+    return __version__
