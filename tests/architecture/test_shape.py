@@ -1,0 +1,45 @@
+"""The size and the names of files and rooms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import PurePosixPath
+
+from tests.architecture.tree import ROOT, modules, tracked
+
+LONGEST = 400
+MODULES_OF_A_ROOM = 12
+# A room with more modules, and why it needs them.
+LARGER_ROOMS = {
+    "cli": "one file per verb",
+}
+EMPTY_WORDS = frozenset({"utils", "util", "helpers", "helper", "common", "manager", "base", "misc", "tools_common"})
+CODE = frozenset({".py", ".ts", ".tsx", ".css"})
+WRITTEN_BY_A_PROGRAM = frozenset({"ui/src/wire/types.ts"})
+
+
+def test_no_file_of_code_is_longer_than_400_lines() -> None:
+    long = {}
+    for path in tracked():
+        name = path.relative_to(ROOT).as_posix()
+        if path.suffix in CODE and name not in WRITTEN_BY_A_PROGRAM:
+            lines = path.read_text(encoding="utf-8").count("\n")
+            if lines > LONGEST:
+                long[name] = lines
+    assert long == {}, "split along a seam that has a name"
+
+
+def test_a_room_has_at_most_a_dozen_modules() -> None:
+    rooms = Counter(str(PurePosixPath(m.path).parent) for m in modules() if not m.path.endswith("__init__.py"))
+    large = {room: count for room, count in rooms.items() if count > MODULES_OF_A_ROOM and room not in LARGER_ROOMS}
+    assert large == {}, "find the second room in it, or add it to LARGER_ROOMS with its reason"
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    assert [m.path for m in modules() if PurePosixPath(m.path).stem in EMPTY_WORDS] == []
+
+
+def test_every_module_says_in_its_first_line_what_it_is() -> None:
+    import ast
+
+    assert [m.path for m in modules() if m.tree.body and not ast.get_docstring(m.tree)] == []
