@@ -19,7 +19,8 @@ from placet.app.places import Places, account_name
 
 ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
     "PLACET_PORT": ("port",),
-    "PLACET_MODEL": ("model",),
+    "PLACET_MODEL": ("model", "name"),
+    "PLACET_BASE_URL": ("model", "base_url"),
     "PLACET_DEFAULT_PRESET": ("default_preset",),
     "PLACET_RESPONDERS": ("asks", "responders"),
     "PLACET_ASK_DEADLINE": ("asks", "deadline_seconds"),
@@ -28,6 +29,9 @@ ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
     "PLACET_NETWORK": ("sandbox", "network"),
 }
 """Each variable of the environment that is a setting, and the setting's place."""
+
+FLAGS: Mapping[str, str] = {"port": "--port", "model.name": "--model", "default_preset": "--preset"}
+"""The flag of each setting that has one."""
 
 Network = Literal["open", "none"]
 
@@ -79,18 +83,36 @@ class WorkspaceSettings(_Table):
     unix_sockets: bool | None = None
 
 
+class ModelSettings(_Table):
+    """`[model]`: which model answers in new sessions."""
+
+    name: str | None = None
+    """Default: the first vendor whose key is in the environment, else `rehearsal`."""
+    base_url: str | None = None
+    """The address of an OpenAI-compatible endpoint, for `openai:...` and `openai-compatible:...`."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _plain_url(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("the address must begin with http:// or https://")
+        if parts.username or parts.password or parts.query:
+            raise ValueError("the address must hold no name, key or query")
+        return url
+
+
 class Settings(_Table):
     """Everything that config.toml may hold."""
 
     port: Annotated[int, Field(ge=0, le=65_535)] = 7395
     """Where the page is served on loopback; 0 takes any free port."""
-    model: str | None = None
-    """Default: the first vendor whose key is in the environment, else `rehearsal`."""
     default_preset: str = "workspace-write"
     """The preset of new sessions."""
     open_browser: bool = True
-    base_urls: Mapping[str, str] = Field(default_factory=dict)
-    """Vendor to address of an OpenAI-compatible endpoint."""
+    model: ModelSettings = Field(default_factory=ModelSettings)
     asks: Asks = Field(default_factory=Asks)
     sandbox: SandboxSettings = Field(default_factory=SandboxSettings)
     workspaces: Mapping[str, WorkspaceSettings] = Field(default_factory=dict)
@@ -104,17 +126,6 @@ class Settings(_Table):
         if name not in names:
             raise ValueError(f"{name!r} is not a preset. Choose one of: {', '.join(names)}")
         return name
-
-    @field_validator("base_urls")
-    @classmethod
-    def _plain_urls(cls, urls: Mapping[str, str]) -> Mapping[str, str]:
-        for vendor, url in urls.items():
-            parts = urlsplit(url)
-            if parts.scheme not in ("http", "https") or not parts.hostname:
-                raise ValueError(f"the address of {vendor!r} must begin with http:// or https://")
-            if parts.username or parts.password or parts.query:
-                raise ValueError(f"the address of {vendor!r} must hold no name, key or query")
-        return urls
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +160,7 @@ def load(environ: Mapping[str, str], flags: Mapping[str, object] | None = None, 
             _put(merged, origins, path, value, name)
     for dotted, value in (flags or {}).items():
         if value is not None:
-            _put(merged, origins, tuple(dotted.split(".")), value, "--" + dotted.split(".")[-1].replace("_", "-"))
+            _put(merged, origins, tuple(dotted.split(".")), value, FLAGS.get(dotted, f"--{dotted}"))
     try:
         settings = Settings.model_validate(merged)
     except ValidationError as error:

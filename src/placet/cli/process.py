@@ -1,6 +1,7 @@
 """What a verb needs to know about its own process: the configuration with its flags, and the umask it was born with."""
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from placet.app.places import Places
@@ -17,8 +18,8 @@ def places() -> Places:
     return Places.find(os.environ)
 
 
-def configuration(**flags: object) -> "Config":
-    """The whole configuration; a flag of value None was not given."""
+def configuration(flags: Mapping[str, object]) -> "Config":
+    """The whole configuration; `flags` maps dotted settings to given flags, None where a flag was not given."""
     from placet.app.config import load
 
     return load(os.environ, flags, umask=UMASK)
