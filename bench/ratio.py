@@ -1,4 +1,4 @@
-"""Measures several ways side by side, interleaved, and prints medians and ratios. Nothing here asserts: a ratio is read.
+"""Measures several ways side by side, interleaved, and prints medians and ratios. Nothing here asserts.
 
     times = await side_by_side({"bare commit": bare, "ask": ask}, rounds=200)
     print_ratio("ask over two bare commits", times["ask"], times["bare commit"], of=2, aim=2.0)
@@ -33,7 +33,7 @@ class Timing:
 
 
 async def side_by_side(ways: Mapping[str, Way], *, rounds: int, warm: int = 5) -> dict[str, Timing]:
-    """Run every way once a round, the order turned by one each round, so that a slow moment of the machine hits all alike."""
+    """Run every way once a round, in an order that turns, so that a slow moment of the machine hits all alike."""
     names = list(ways)
     taken: dict[str, list[float]] = {name: [] for name in names}
     for turn in range(-warm, rounds):
