@@ -1,0 +1,155 @@
+"""All event types in one table: fields, key, who sees them, meaning. The reference and the golden files are made from it."""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Test = Callable[[Any], bool]
+
+_KINDS: dict[str, Test] = {
+    "text": lambda v: isinstance(v, str),
+    "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
+    "boolean": lambda v: isinstance(v, bool),
+    "object": lambda v: isinstance(v, dict),
+    "list": lambda v: isinstance(v, list),
+    "texts": lambda v: isinstance(v, list) and all(isinstance(item, str) for item in v),
+    "by": lambda v: isinstance(v, dict) and isinstance(v.get("kind"), str) and isinstance(v.get("name"), str),
+    "JSON": lambda v: True,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of an event's data: name, kind, and whether it may be null or absent."""
+
+    name: str
+    kind: str
+    nullable: bool = False
+    optional: bool = False
+
+    def misfit(self, data: Mapping[str, Any]) -> str | None:
+        """What is wrong with this field in the data, or None."""
+        if self.name not in data:
+            return None if self.optional else f"{self.name} is missing"
+        value = data[self.name]
+        if value is None:
+            return None if self.nullable else f"{self.name} is null"
+        return None if _KINDS[self.kind](value) else f"{self.name} is no {self.kind}"
+
+    def __str__(self) -> str:
+        return f"{self.name}{'?' if self.optional else ''}: {self.kind}{' | null' if self.nullable else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class EventType:
+    """One row of the table. In a key pattern `{name}` stands for that field and `*` for the rest of the key."""
+
+    name: str
+    fields: tuple[Field, ...]
+    key: str
+    meaning: str
+    model_visible: bool = False
+    ignorable: bool = False
+    one_of: bool = False
+
+    def misfits(self, data: Mapping[str, Any], key: str) -> list[str]:
+        """Everything about the data and the key that does not follow this row."""
+        names = {field.name for field in self.fields}
+        found = [text for field in self.fields if (text := field.misfit(data)) is not None]
+        found += [f"{name} is not in the table" for name in data if name not in names and name != "ignorable"]
+        if self.one_of and len([name for name in ("put", "take", "cancel") if name in data]) != 1:
+            found.append("exactly one of put, take and cancel must be there")
+        if not any(_matches(pattern, data, key) for pattern in self.key.split(" | ")):
+            found.append(f"the key {key!r} does not follow {self.key}")
+        return found
+
+
+def _matches(pattern: str, data: Mapping[str, Any], key: str) -> bool:
+    def filled(match: re.Match[str]) -> str:
+        value: Any = data
+        for name in match[1].split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        return "\0" if value is None else str(value)
+
+    text = re.sub(r"\{([a-zA-Z.]+)\}", filled, pattern)
+    return key.startswith(text[:-1]) and len(key) >= len(text) if text.endswith("*") else key == text
+
+
+def _fields(text: str) -> tuple[Field, ...]:
+    """Fields from a line such as `turn:integer note?:text|null`."""
+    found = []
+    for word in text.split():
+        name, _, kind = word.partition(":")
+        found.append(Field(name.rstrip("?"), kind.removesuffix("|null"), nullable=kind.endswith("|null"), optional=name.endswith("?")))
+    return tuple(found)
+
+
+def _row(
+    name: str, fields: str, key: str, meaning: str, *, model_visible: bool = False, ignorable: bool = False, one_of: bool = False
+) -> EventType:
+    return EventType(name, _fields(fields), key, meaning, model_visible, ignorable, one_of)
+
+
+_CALL = "turn:integer step:integer position:integer"
+
+CATALOGUE: Mapping[str, EventType] = {
+    row.name: row
+    for row in (
+        _row("session/created", "v:integer cwd:text cwdId:text title:text|null gitRoots:texts by:by", "created",
+             "The session exists: its folder, which never changes, and the git roots outside of it."),
+        _row("session/renamed", "title:text by:by", "renamed:*", "The session has another title."),
+        _row("session/archived", "archived:boolean by:by", "archived:*", "The session was put away, or taken out again."),
+        _row("session/model", "model:text by:by", "model:*", "Later steps ask this model."),
+        _row("permission/preset", "preset:text by:by", "preset:*", "A preset was selected; the knobs that it changes follow as events of their own."),
+        _row("sandbox/mode", "mode:text source?:text by:by", "mode:*", "What later commands can touch."),
+        _row("approval/policy", "policy:text source?:text by:by", "policy:*", "Whether later asks reach a person."),
+        _row("agent/inbox", "put?:object take?:texts cancel?:texts by?:by", "put:{put.id} | take:* | cancel:*",
+             "A message came into the agent's mailbox, or messages were claimed or cancelled, always by their ids.", one_of=True),
+        _row("turn/start", "turn:integer", "turn:{turn}", "A turn begins; turns are counted from 1."),
+        _row("turn/abort", "turn:integer reason:text by:by", "abort:{turn}", "Somebody stopped the turn; nothing of it may ask or start any more."),
+        _row("turn/end", "turn:integer reason:object", "end:{turn}", "The turn is over, and why."),
+        _row("step/start", "turn:integer step:integer", "step:{turn}.{step}", "One request to the model begins; steps are counted from 1 in each turn."),
+        _row("step/end", "turn:integer step:integer", "step-end:{turn}.{step}", "The message of the step and all its calls are done."),
+        _row("user/message", "id:text text:text source:object turn:integer", "message:{id}",
+             "A claimed message as the model reads it.", model_visible=True),
+        _row("assistant/message", "turn:integer step:integer model:text text:text reasoning?:text calls:list interrupted?:boolean usage?:object|null",
+             "assistant:{turn}.{step}", "What the model said, and the calls that it wants.", model_visible=True),
+        _row("model/failed", "turn:integer step:integer attempt:integer error:text", "model-failed:{turn}.{step}.{attempt}",
+             "A request to the model failed; it may be tried again."),
+        _row("tool/call", f"{_CALL} callId:text name:text arguments:text", "call:{turn}.{step}.{position}",
+             "The server took up a call of the model; the arguments stand in the escaped form."),
+        _row("tool/started", f"{_CALL} ask:text|null digest:text|null mode:text", "started:{turn}.{step}.{position}",
+             "The grant, if one was needed, is used up, and the body starts in this mode."),
+        _row("tool/result", f"{_CALL} name:text text:text isError:boolean code:text|null value:JSON|null meta:object",
+             "result:{turn}.{step}.{position}", "What became of the call; the text is what the model reads.", model_visible=True),
+        _row("approval/asked", "id:text toolName:text callId?:text|null reason?:text|null call:object subject:object digest:text policy:text chain:texts",
+             "asked:{id}", "An ask: the whole subject, its digest, the policy in force and the order of the responders."),
+        _row("approval/decided", "id:text outcome:text detail:text|null who:object channel:text|null evidence:text|null strength:text|null digest:text"
+             " feedback:text|null key:text|null asked:integer", "decided:{id}",
+             "The one decision of an ask: outcome, by whom, through which channel, on which evidence; `asked` is the wait in ms."),
+        _row("approval/refused", "id:text who:object channel:text why:text outcome:text|null", "refused:{id}:*",
+             "An answer that did not count, and why; at most one per ask, key and minute."),
+        _row("notice", "level:text code:text text:text ask?:text|null", "notice:*", "A line for the person, not for the model."),
+        _row("page/linked", "keyId:text publicKey:text label:text account:text", "page:{keyId}",
+             "A browser's page was linked; only in the log of the house."),
+        _row("page/revoked", "keyId:text by:by", "page-revoked:{keyId}", "A page's key counts no more; only in the log of the house."),
+    )
+}
+"""Every event type of this version, by name."""
+
+MODEL_VISIBLE = frozenset(row.name for row in CATALOGUE.values() if row.model_visible)
+
+
+def known(kind: str, data: Mapping[str, Any]) -> bool:
+    """Whether an event may be loaded: its type is in the table, or it carries `"ignorable": true`."""
+    return kind in CATALOGUE or data.get("ignorable") is True
+
+
+def misfits(kind: str, data: Mapping[str, Any], key: str) -> list[str]:
+    """What about an event does not follow the table; empty for one that does, and for an ignorable one."""
+    row = CATALOGUE.get(kind)
+    if row is None:
+        return [] if known(kind, data) else [f"{kind} is not in the table"]
+    return row.misfits(data, key)

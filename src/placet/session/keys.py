@@ -1,0 +1,70 @@
+"""The keys of this room's events, one function per key. Other rooms name their own keys."""
+from __future__ import annotations
+
+from .codec import escape
+
+PAIRS = (("asked:", "decided:"), ("turn:", "end:"), ("started:", "result:"), ("put:", "message:"))
+"""Key prefixes whose open ends a store finds at once, whatever the length of the log."""
+
+MAX_KEY = 512
+
+
+def created() -> str:
+    return "created"
+
+
+def turn(number: int) -> str:
+    return f"turn:{number}"
+
+
+def abort(turn: int) -> str:
+    return f"abort:{turn}"
+
+
+def end(turn: int) -> str:
+    return f"end:{turn}"
+
+
+def step(turn: int, step: int) -> str:
+    return f"step:{turn}.{step}"
+
+
+def step_end(turn: int, step: int) -> str:
+    return f"step-end:{turn}.{step}"
+
+
+def assistant(turn: int, step: int) -> str:
+    return f"assistant:{turn}.{step}"
+
+
+def model_failed(turn: int, step: int, attempt: int) -> str:
+    return f"model-failed:{turn}.{step}.{attempt}"
+
+
+def call(turn: int, step: int, position: int) -> str:
+    return f"call:{turn}.{step}.{position}"
+
+
+def started(turn: int, step: int, position: int) -> str:
+    return f"started:{turn}.{step}.{position}"
+
+
+def result(turn: int, step: int, position: int) -> str:
+    return f"result:{turn}.{step}.{position}"
+
+
+def put(message: str) -> str:
+    return f"put:{escape(message)}"
+
+
+def take(turn: int, step: int) -> str:
+    return f"take:{turn}.{step}"
+
+
+def message(message: str) -> str:
+    return f"message:{escape(message)}"
+
+
+def client(kind: str, key: str) -> str:
+    """The key of what people send: the kind of fact and the client's own key, so that sending it again changes nothing."""
+    return f"{kind}:{escape(key)}"

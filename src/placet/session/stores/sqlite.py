@@ -1,0 +1,152 @@
+"""The embedded store: one SQLite file for several processes, full durability, group commit."""
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from types import TracebackType
+
+from ...kernel.clock import SYSTEM_CLOCK, Clock
+from ..event import Draft, Event
+from ..ids import HOUSE, SessionId
+from ..keys import PAIRS, created
+from ..store import Appended, Bell, Held, Lease, Prepared, Refused, SessionHead, prepare
+from . import queries
+from .bells import Bells
+from .rows import checksum, event_of
+from .schema import check_format, connect, prepare_file, translated
+from .threads import Threads
+
+
+class SqliteStore:
+    """A `Store` on one machine. Open it with `await SqliteStore.open(path)`, close it with `aclose()` or `async with`."""
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        self.path = path
+        self._clock = clock
+        self._bells = Bells(path.parent / "bells")
+        self._threads = Threads(path, self._bells.ring)
+
+    @classmethod
+    async def open(cls, path: Path | str, *, clock: Clock = SYSTEM_CLOCK, pairs: Sequence[tuple[str, str]] = PAIRS) -> SqliteStore:
+        """Open the file, or create it (0600, its directory 0700). Raises StoreFormat, StoreDamaged, StoreLocked, StoreGone."""
+        file = Path(path).absolute()
+        await asyncio.to_thread(_check, file, pairs)
+        return cls(file, clock)
+
+    @property
+    def commits(self) -> int:
+        """How many transactions this store has committed: a measure of group commit."""
+        return self._threads.writer.commits
+
+    async def append(
+        self,
+        session: SessionId,
+        drafts: Sequence[Draft],
+        *,
+        present: Collection[str] = (),
+        absent: Collection[str] = (),
+        lease: Lease | None = None,
+    ) -> Appended | Refused:
+        prepared = prepare(drafts)
+        wanted, unwanted = tuple(present), tuple(absent)
+        return await self._threads.write(lambda db: self._append(db, session, prepared, wanted, unwanted, lease))
+
+    def _append(
+        self, db: sqlite3.Connection, session: SessionId, drafts: tuple[Prepared, ...], present: tuple[str, ...], absent: tuple[str, ...], lease: Lease | None
+    ) -> Appended | Refused:
+        if lease is not None and queries.lease(db, session) != lease:
+            return Refused("lease", lease.holder, None)
+        for draft in drafts:
+            if (event := queries.lookup(db, session, draft.key)) is not None:
+                return Refused("duplicate", draft.key, event)
+        last = queries.head_seq(db, session)
+        if last is None and session != HOUSE and drafts[0].key != created():
+            return Refused("present", created(), None)
+        for key in present:
+            if not queries.there(db, session, key):
+                return Refused("present", key, None)
+        for key in absent:
+            if (event := queries.lookup(db, session, key)) is not None:
+                return Refused("absent", key, event)
+        return Appended(self._insert(db, session, drafts, -1 if last is None else last))
+
+    def _insert(self, db: sqlite3.Connection, session: SessionId, drafts: tuple[Prepared, ...], last: int) -> tuple[Event, ...]:
+        now = self._clock.now()
+        events = []
+        for seq, draft in enumerate(drafts, last + 1):
+            total = checksum(session, seq, now, draft.type, draft.key, draft.data)
+            pos = queries.insert(db, (session, seq, now, draft.type, draft.key, draft.data, total))
+            events.append(event_of((pos, session, seq, now, draft.type, draft.key, draft.data, total)))
+        queries.move_head(db, events[-1])
+        return tuple(events)
+
+    async def read(
+        self, session: SessionId, *, after: int = -1, before: int | None = None, limit: int | None = None, newest: bool = False
+    ) -> list[Event]:
+        return await self._threads.read(lambda db: queries.read(db, session, after, before, limit, newest=newest))
+
+    async def lookup(self, session: SessionId, key: str) -> Event | None:
+        return await self._threads.read(lambda db: queries.lookup(db, session, key))
+
+    async def find(self, key: str) -> Event | None:
+        return await self._threads.read(lambda db: queries.find(db, key))
+
+    async def feed(
+        self, after: int, *, limit: int = 500, types: Collection[str] | None = None, session: SessionId | None = None
+    ) -> list[Event]:
+        wanted = None if types is None else tuple(types)
+        return await self._threads.read(lambda db: queries.feed(db, after, limit, wanted, session))
+
+    async def head(self) -> int:
+        return await self._threads.read(queries.head)
+
+    async def unpaired(self, opener: str, closer: str) -> list[Event]:
+        return await self._threads.read(lambda db: queries.unpaired(db, opener, closer))
+
+    async def sessions(self) -> list[SessionHead]:
+        return await self._threads.read(queries.sessions)
+
+    async def acquire(self, session: SessionId, holder: str, alive: Callable[[str], bool]) -> Lease | Held:
+        while True:
+            found = await self._threads.read(lambda db: queries.lease_row(db, session))
+            owner, epoch = found
+            if owner is not None and owner != holder and await asyncio.to_thread(alive, owner):
+                return Held(owner)
+            taken = Lease(session, holder, epoch + 1)
+            if await self._threads.write(lambda db, found=found, taken=taken: queries.take_over(db, found, taken)):  # type: ignore[misc]
+                return taken
+
+    async def release(self, lease: Lease) -> None:
+        await self._threads.write(lambda db: queries.release(db, lease))
+
+    async def current_lease(self, session: SessionId) -> Lease | None:
+        return await self._threads.read(lambda db: queries.lease(db, session))
+
+    async def remove(self, session: SessionId) -> None:
+        await self._threads.write(lambda db: queries.remove(db, session))
+
+    def doorbell(self) -> AbstractAsyncContextManager[Bell]:
+        return self._bells.bell()
+
+    async def aclose(self) -> None:
+        await self._threads.close()
+        self._bells.close()
+
+    async def __aenter__(self) -> SqliteStore:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.aclose()
+
+
+def _check(path: Path, pairs: Sequence[tuple[str, str]]) -> None:
+    prepare_file(path)
+    with translated(path):
+        db = connect(path, write=True)
+        try:
+            check_format(db, path, pairs)
+        finally:
+            db.close()
