@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from placet.app.errors import NoServer, Refused
+from placet.approval.outcome import Outcome
 from placet.cli import process
 from placet.cli.card import card, decided, summary
 from placet.cli.client import Client, Reply, segment
@@ -80,7 +81,7 @@ def allow(
         view = _confirmed(client, ask)
     elif digest != view["digest"]:
         fail("The digest is not that of this ask", why="The ask stays open", hint="Read it again with placet inbox show")
-    return _answer(client, view, "allowed-once", None, json=json)
+    return _answer(client, view, Outcome.ALLOWED_ONCE, None, json=json)
 
 
 def reject(
@@ -96,7 +97,7 @@ def reject(
     view = _open_view(client, ask)
     if digest is not None and digest != view["digest"]:
         fail("The digest is not that of this ask", why="The ask stays open", hint="Read it again with placet inbox show")
-    return _answer(client, view, "rejected", because, json=json)
+    return _answer(client, view, Outcome.REJECTED, because, json=json)
 
 
 def _view(client: Client, ask: str) -> Any:
@@ -132,8 +133,8 @@ def _confirmed(client: Client, ask: str) -> Any:
     return fresh
 
 
-def _answer(client: Client, view: Mapping[str, Any], outcome: str, feedback: str | None, *, json: bool) -> int:
-    body: dict[str, object] = {"outcome": outcome, "digest": view["digest"], "key": f"cli-{secrets.token_hex(12)}"}
+def _answer(client: Client, view: Mapping[str, Any], outcome: Outcome, feedback: str | None, *, json: bool) -> int:
+    body: dict[str, object] = {"outcome": outcome.value, "digest": view["digest"], "key": f"cli-{secrets.token_hex(12)}"}
     if feedback is not None:
         body["feedback"] = feedback
     reply = _sent(client, f"/api/asks/{segment(view['id'])}/decision", body)
@@ -143,7 +144,7 @@ def _answer(client: Client, view: Mapping[str, Any], outcome: str, feedback: str
     match reply.status:
         case 200:
             receipt = reply.body["receipt"]
-            word = "Allowed once" if receipt["outcome"] == "allowed-once" else "Rejected"
+            word = str(receipt["outcome"]).replace("-", " ").capitalize()
             who = receipt["who"].get("account") or receipt["who"].get("name")
             say(f"{word}: {receipt['ask']}, recorded for {who} over {receipt['channel']} ({receipt['strength']}).")
             return 0
