@@ -1,4 +1,5 @@
 """What can go wrong with the log; each class says whose fault it is and what to do."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ class SessionError(Exception):
 
 
 class BadDraft(SessionError, ValueError):
-    """The caller's fault: the draft has a bad key, a type nobody knows, or data that no log can hold. Nothing was appended."""
+    """The caller's fault: a bad key, a type nobody knows, or data that no log can hold. Nothing was appended."""
 
 
 class NotLossless(BadDraft):
@@ -29,8 +30,16 @@ class UnknownSession(SessionError, LookupError):
         self.session = session
 
 
+class LeaseLost(SessionError):
+    """Somebody else drives the session now: drop what is in memory and write nothing more."""
+
+    def __init__(self, session: str) -> None:
+        super().__init__(f"another worker drives session {session} now")
+        self.session = session
+
+
 class UnknownEvent(SessionError):
-    """The log holds event types of a later placet that may not be skipped: open it with that one. `names` lists them."""
+    """The log holds event types of a later placet that may not be skipped: open it with that one."""
 
     def __init__(self, session: str, names: Sequence[str]) -> None:
         self.names = tuple(sorted(set(names)))
@@ -57,7 +66,7 @@ class StoreFull(StoreGone):
 
 
 class StoreDamaged(StoreError):
-    """The file is damaged; `where` says at which place. It is never loaded in part: restore it, or remove what is damaged."""
+    """The file is damaged, at the place that `where` names, and is never loaded in part: restore it from a copy."""
 
     def __init__(self, where: str, why: str) -> None:
         super().__init__(f"the store is damaged at {where}: {why}")
