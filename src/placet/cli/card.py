@@ -30,9 +30,9 @@ def card(ask: Mapping[str, Any], *, now: int, width: int) -> str:
         title(subject),
         "",
         *_field("Session", f"{ask.get('sessionTitle') or 'untitled'} ({ask['session']})", width),
-        *_field("Agent", f"{subject['agent']} (the name of a model)", width),
+        *_field("Agent", f"{_original(subject['agent'])} (the name of a model)", width),
         *_field("Tool", subject["tool"], width),
-        *_field("Where", f"{subject['cwd']} ({subject['cwdId']})", width),
+        *_field("Where", f"{_original(subject['cwd'])} ({subject['cwdId']})", width),
         *_field("Mode", f"now {from_mode}: {_MODES.get(from_mode, '')}", width),
     ]
     if to_mode is not None:
@@ -52,7 +52,8 @@ def card(ask: Mapping[str, Any], *, now: int, width: int) -> str:
         lines += ["", "Not covered: what scripts and programs that this command starts contain."]
     if ask.get("reason"):
         lines += ["", "The agent says, not checked by placet:"]
-        lines += [f"  {piece}" for row in visible(str(ask["reason"])).split("\n") for piece in _pieces(row, width - 2)]
+        words = visible(_original(str(ask["reason"]))).split("\n")
+        lines += [f"  {piece}" for row in words for piece in _pieces(row, width - 2)]
     lines += ["", *_field("Digest", str(ask["digest"]), max(width, 80))]
     lines += _state(ask)
     lines.append("=" * min(width, 78))
@@ -174,11 +175,18 @@ def _foreign(text: str) -> list[str]:
     return lines if len(names) <= 20 else [*lines, f"  and {len(names) - 20} more letters that are not ASCII"]
 
 
+def _original(text: str) -> str:
+    try:
+        return unescape(text)
+    except ValueError:  # no escaped text: it is shown as it is
+        return text
+
+
 def _tried(denied: Mapping[str, Any] | None) -> str:
     if denied is None:
         return "This command was not tried in the sandbox."
     path = denied.get("path")
-    return f"The sandbox refused {path}" if path else "The sandbox refused this command."
+    return f"The sandbox refused {_original(path)}" if path else "The sandbox refused this command."
 
 
 def _field(label: str, text: str, width: int) -> Sequence[str]:

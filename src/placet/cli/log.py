@@ -43,6 +43,8 @@ def show(session: str, /) -> int:
 
 def verify() -> int:
     """Check every log of the store: order, known types, one decision for each ask, digests recomputed."""
+    from placet.session.errors import StoreDamaged
+
     problems: list[str] = []
     checked = 0
 
@@ -50,7 +52,11 @@ def verify() -> int:
         nonlocal checked
         async with _store() as store:
             for head in await store.sessions():
-                events = [event async for event in _events(store, head.id)]
+                try:
+                    events = [event async for event in _events(store, head.id)]
+                except StoreDamaged as damage:
+                    problems.append(str(damage))
+                    continue
                 checked += len(events)
                 problems.extend(f"{head.id}: {problem}" for problem in _problems(events))
 
@@ -109,7 +115,7 @@ def _problems(events: "list[Event]") -> Iterator[str]:
 
 @asynccontextmanager
 async def _store() -> "AsyncIterator[Store]":
-    from placet.app.composition import open_store
+    from placet.app.storage import open_store
 
     places = process.places()
     if not places.database.exists():

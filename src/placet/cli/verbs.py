@@ -91,8 +91,15 @@ def run(arguments: Sequence[str], *, umask: int) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        warn(_unexpected(error))
+        warn(_known(error) or _unexpected(error))
         return 1
+
+
+def _known(error: Exception) -> str | None:
+    from placet.app.storage import refusal
+    from placet.session.errors import StoreError
+
+    return refusal(error, Places.find(os.environ)).line() if isinstance(error, StoreError) else None
 
 
 def _unexpected(error: Exception) -> str:
