@@ -1,4 +1,5 @@
 """What every room stands on and no domain word: clock, labelled undo, call-next chain, notices, abort signals."""
+
 from .bus import Bus
 from .chain import CallNext, Chain, Link
 from .clock import SYSTEM_CLOCK, Clock, SystemClock

@@ -1,4 +1,5 @@
 """Notices inside one process: who listens is told, and a listener that fails disturbs nobody."""
+
 from __future__ import annotations
 
 import logging

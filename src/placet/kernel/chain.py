@@ -1,4 +1,5 @@
 """A chain of small equals: each link answers or calls the next, and the end of the chain always has an answer."""
+
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,4 +1,5 @@
 """Time, as a part that can be replaced: everything that waits or stamps asks a clock."""
+
 from __future__ import annotations
 
 import time

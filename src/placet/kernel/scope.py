@@ -1,4 +1,5 @@
 """Labelled undo: whatever is registered returns its undo, and undo runs in reverse."""
+
 from __future__ import annotations
 
 import logging
@@ -56,5 +57,7 @@ class Scope:
     def __enter__(self) -> Scope:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()

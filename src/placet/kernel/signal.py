@@ -1,4 +1,5 @@
 """The in-memory view of a stop: whoever waits is woken, whoever looks sees it, and the first reason sticks."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

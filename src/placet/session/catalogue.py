@@ -1,4 +1,5 @@
-"""All event types in one table: fields, key, who sees them, meaning. The reference and the golden files are made from it."""
+"""All event types in one table: fields, key, meaning. The reference and the golden files follow it."""
+
 from __future__ import annotations
 
 import re
@@ -82,12 +83,26 @@ def _fields(text: str) -> tuple[Field, ...]:
     found = []
     for word in text.split():
         name, _, kind = word.partition(":")
-        found.append(Field(name.rstrip("?"), kind.removesuffix("|null"), nullable=kind.endswith("|null"), optional=name.endswith("?")))
+        found.append(
+            Field(
+                name.rstrip("?"),
+                kind.removesuffix("|null"),
+                nullable=kind.endswith("|null"),
+                optional=name.endswith("?"),
+            )
+        )
     return tuple(found)
 
 
 def _row(
-    name: str, fields: str, key: str, meaning: str, *, model_visible: bool = False, ignorable: bool = False, one_of: bool = False
+    name: str,
+    fields: str,
+    key: str,
+    meaning: str,
+    *,
+    model_visible: bool = False,
+    ignorable: bool = False,
+    one_of: bool = False,
 ) -> EventType:
     return EventType(name, _fields(fields), key, meaning, model_visible, ignorable, one_of)
 
@@ -97,44 +112,131 @@ _CALL = "turn:integer step:integer position:integer"
 CATALOGUE: Mapping[str, EventType] = {
     row.name: row
     for row in (
-        _row("session/created", "v:integer cwd:text cwdId:text title:text|null gitRoots:texts by:by", "created",
-             "The session exists: its folder, which never changes, and the git roots outside of it."),
+        _row(
+            "session/created",
+            "v:integer cwd:text cwdId:text title:text|null gitRoots:texts by:by",
+            "created",
+            "The session exists: its folder, which never changes, and the git roots outside of it.",
+        ),
         _row("session/renamed", "title:text by:by", "renamed:*", "The session has another title."),
-        _row("session/archived", "archived:boolean by:by", "archived:*", "The session was put away, or taken out again."),
+        _row(
+            "session/archived", "archived:boolean by:by", "archived:*", "The session was put away, or taken out again."
+        ),
         _row("session/model", "model:text by:by", "model:*", "Later steps ask this model."),
-        _row("permission/preset", "preset:text by:by", "preset:*", "A preset was selected; the knobs that it changes follow as events of their own."),
+        _row(
+            "permission/preset",
+            "preset:text by:by",
+            "preset:*",
+            "A preset was selected; the knobs that it changes follow as events of their own.",
+        ),
         _row("sandbox/mode", "mode:text source?:text by:by", "mode:*", "What later commands can touch."),
         _row("approval/policy", "policy:text source?:text by:by", "policy:*", "Whether later asks reach a person."),
-        _row("agent/inbox", "put?:object take?:texts cancel?:texts by?:by", "put:{put.id} | take:* | cancel:*",
-             "A message came into the agent's mailbox, or messages were claimed or cancelled, always by their ids.", one_of=True),
+        _row(
+            "agent/inbox",
+            "put?:object take?:texts cancel?:texts by?:by",
+            "put:{put.id} | take:* | cancel:*",
+            "A message came into the agent's mailbox, or messages were claimed or cancelled, always by their ids.",
+            one_of=True,
+        ),
         _row("turn/start", "turn:integer", "turn:{turn}", "A turn begins; turns are counted from 1."),
-        _row("turn/abort", "turn:integer reason:text by:by", "abort:{turn}", "Somebody stopped the turn; nothing of it may ask or start any more."),
+        _row(
+            "turn/abort",
+            "turn:integer reason:text by:by",
+            "abort:{turn}",
+            "Somebody stopped the turn; nothing of it may ask or start any more.",
+        ),
         _row("turn/end", "turn:integer reason:object", "end:{turn}", "The turn is over, and why."),
-        _row("step/start", "turn:integer step:integer", "step:{turn}.{step}", "One request to the model begins; steps are counted from 1 in each turn."),
-        _row("step/end", "turn:integer step:integer", "step-end:{turn}.{step}", "The message of the step and all its calls are done."),
-        _row("user/message", "id:text text:text source:object turn:integer", "message:{id}",
-             "A claimed message as the model reads it.", model_visible=True),
-        _row("assistant/message", "turn:integer step:integer model:text text:text reasoning?:text calls:list interrupted?:boolean usage?:object|null",
-             "assistant:{turn}.{step}", "What the model said, and the calls that it wants.", model_visible=True),
-        _row("model/failed", "turn:integer step:integer attempt:integer error:text", "model-failed:{turn}.{step}.{attempt}",
-             "A request to the model failed; it may be tried again."),
-        _row("tool/call", f"{_CALL} callId:text name:text arguments:text", "call:{turn}.{step}.{position}",
-             "The server took up a call of the model; the arguments stand in the escaped form."),
-        _row("tool/started", f"{_CALL} ask:text|null digest:text|null mode:text", "started:{turn}.{step}.{position}",
-             "The grant, if one was needed, is used up, and the body starts in this mode."),
-        _row("tool/result", f"{_CALL} name:text text:text isError:boolean code:text|null value:JSON|null meta:object",
-             "result:{turn}.{step}.{position}", "What became of the call; the text is what the model reads.", model_visible=True),
-        _row("approval/asked", "id:text toolName:text callId?:text|null reason?:text|null call:object subject:object digest:text policy:text chain:texts",
-             "asked:{id}", "An ask: the whole subject, its digest, the policy in force and the order of the responders."),
-        _row("approval/decided", "id:text outcome:text detail:text|null who:object channel:text|null evidence:text|null strength:text|null digest:text"
-             " feedback:text|null key:text|null asked:integer", "decided:{id}",
-             "The one decision of an ask: outcome, by whom, through which channel, on which evidence; `asked` is the wait in ms."),
-        _row("approval/refused", "id:text who:object channel:text why:text outcome:text|null", "refused:{id}:*",
-             "An answer that did not count, and why; at most one per ask, key and minute."),
-        _row("notice", "level:text code:text text:text ask?:text|null", "notice:*", "A line for the person, not for the model."),
-        _row("page/linked", "keyId:text publicKey:text label:text account:text", "page:{keyId}",
-             "A browser's page was linked; only in the log of the house."),
-        _row("page/revoked", "keyId:text by:by", "page-revoked:{keyId}", "A page's key counts no more; only in the log of the house."),
+        _row(
+            "step/start",
+            "turn:integer step:integer",
+            "step:{turn}.{step}",
+            "One request to the model begins; steps are counted from 1 in each turn.",
+        ),
+        _row(
+            "step/end",
+            "turn:integer step:integer",
+            "step-end:{turn}.{step}",
+            "The message of the step and all its calls are done.",
+        ),
+        _row(
+            "user/message",
+            "id:text text:text source:object turn:integer",
+            "message:{id}",
+            "A claimed message as the model reads it.",
+            model_visible=True,
+        ),
+        _row(
+            "assistant/message",
+            "turn:integer step:integer model:text text:text reasoning?:text calls:list interrupted?:boolean"
+            " usage?:object|null",
+            "assistant:{turn}.{step}",
+            "What the model said, and the calls that it wants.",
+            model_visible=True,
+        ),
+        _row(
+            "model/failed",
+            "turn:integer step:integer attempt:integer error:text",
+            "model-failed:{turn}.{step}.{attempt}",
+            "A request to the model failed; it may be tried again.",
+        ),
+        _row(
+            "tool/call",
+            f"{_CALL} callId:text name:text arguments:text",
+            "call:{turn}.{step}.{position}",
+            "The server took up a call of the model; the arguments stand in the escaped form.",
+        ),
+        _row(
+            "tool/started",
+            f"{_CALL} ask:text|null digest:text|null mode:text",
+            "started:{turn}.{step}.{position}",
+            "The grant, if one was needed, is used up, and the body starts in this mode.",
+        ),
+        _row(
+            "tool/result",
+            f"{_CALL} name:text text:text isError:boolean code:text|null value:JSON|null meta:object",
+            "result:{turn}.{step}.{position}",
+            "What became of the call; the text is what the model reads.",
+            model_visible=True,
+        ),
+        _row(
+            "approval/asked",
+            "id:text toolName:text callId?:text|null reason?:text|null earlierRun?:boolean call:object subject:object"
+            " digest:text policy:text chain:texts",
+            "asked:{id}",
+            "An ask: the whole subject, its digest, the policy in force and the order of the responders.",
+        ),
+        _row(
+            "approval/decided",
+            "id:text outcome:text detail:text|null who:object channel:text|null evidence:text|null strength:text|null"
+            " digest:text"
+            " feedback:text|null key:text|null asked:integer",
+            "decided:{id}",
+            "The one decision of an ask: outcome, by whom, on which evidence; `asked` is the wait in ms.",
+        ),
+        _row(
+            "approval/refused",
+            "id:text who:object channel:text why:text outcome:text|null",
+            "refused:{id}:*",
+            "An answer that did not count, and why; at most one per ask, key and minute.",
+        ),
+        _row(
+            "notice",
+            "level:text code:text text:text ask?:text|null",
+            "notice:*",
+            "A line for the person, not for the model.",
+        ),
+        _row(
+            "page/linked",
+            "keyId:text publicKey:text label:text account:text",
+            "page:{keyId}",
+            "A browser's page was linked; only in the log of the house.",
+        ),
+        _row(
+            "page/revoked",
+            "keyId:text by:by",
+            "page-revoked:{keyId}",
+            "A page's key counts no more; only in the log of the house.",
+        ),
     )
 }
 """Every event type of this version, by name."""

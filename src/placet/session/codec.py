@@ -1,4 +1,5 @@
-"""Text and JSON on their way into the log and back: escaped form, canonical form, and the check that nothing is lost."""
+"""Text and JSON into the log and back: escaped form, canonical form, and the check that nothing is lost."""
+
 from __future__ import annotations
 
 import json
@@ -45,7 +46,7 @@ def unescape(text: str) -> str:
 
 
 def lossless(value: Any, path: str = "$") -> None:
-    """Raise NotLossless(path) unless the value comes back from JSON, in Python and in JavaScript, exactly as it is (F2).
+    """Raise NotLossless(path) unless the value comes back from JSON, in Python and in JavaScript, as it is (F2).
 
     That rules out NaN, infinities, -0.0, integers beyond 2^53 - 1, keys that are no text, anything but the JSON types,
     a surrogate pair held as two characters, and nesting beyond 100 levels (so also cycles).

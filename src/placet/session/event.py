@@ -1,4 +1,5 @@
 """Facts: a draft is what somebody wants to append, an event is what the log holds."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One fact of a log. `seq` counts from 0 in its session, `time` is in epoch ms, `pos` is the store's commit position."""
+    """One fact of a log: `seq` counts from 0 in its session, `time` is epoch ms, `pos` the store's commit position."""
 
     session: SessionId
     seq: int
@@ -41,7 +42,7 @@ class FrozenDict(dict[str, Any]):
     """A JSON object that refuses every change; still a `dict` for whoever reads or serialises it."""
 
     __slots__ = ()
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
     def __copy__(self) -> FrozenDict:
         return self
@@ -54,7 +55,9 @@ class FrozenList(list[Any]):
     """A JSON array that refuses every change; still a `list` for whoever reads or serialises it."""
 
     __slots__ = ()
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = pop = remove = reverse = sort = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = pop = remove = reverse = (
+        sort
+    ) = _refuse
 
     def __copy__(self) -> FrozenList:
         return self

@@ -1,4 +1,5 @@
 """State from facts: a fold starts somewhere and takes one event after the other."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ S = TypeVar("S")
 
 
 class Fold(Protocol[S]):
-    """A pure function over a log. The state is replaced, never changed, so that who holds an old one is not surprised."""
+    """A pure function over a log. The state is replaced, never changed: who holds an old one is not surprised."""
 
     def start(self) -> S:
         """The state of an empty log."""

@@ -1,10 +1,11 @@
 """Ids: 26 characters that sort by time, prefixed by what they name, never used again."""
+
 from __future__ import annotations
 
 import secrets
 from typing import NewType
 
-from ..kernel.clock import SYSTEM_CLOCK, Clock
+from placet.kernel.clock import SYSTEM_CLOCK, Clock
 
 SessionId = NewType("SessionId", str)
 AskId = NewType("AskId", str)

@@ -1,4 +1,5 @@
 """The keys of this room's events, one function per key. Other rooms name their own keys."""
+
 from __future__ import annotations
 
 from .codec import escape
@@ -66,5 +67,5 @@ def message(message: str) -> str:
 
 
 def client(kind: str, key: str) -> str:
-    """The key of what people send: the kind of fact and the client's own key, so that sending it again changes nothing."""
+    """The key of what people send: kind and the client's own key, so that sending it again changes nothing."""
     return f"{kind}:{escape(key)}"

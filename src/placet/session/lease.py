@@ -1,4 +1,5 @@
 """Who this process is, and whether another holder is still alive: pid, start time and boot id, never a file to lock."""
+
 from __future__ import annotations
 
 import os
@@ -15,7 +16,7 @@ def holder() -> str:
 
 def alive(holder: str) -> bool:
     """Whether the process that took a lease under this name still runs on this machine. A zombie does not."""
-    pid, start, boot = (holder.split(":", 2) + ["", ""])[:3]
+    pid, start, boot = ([*holder.split(":", 2), "", ""])[:3]
     if not pid.isdecimal() or boot != _boot_id():
         return False
     found = _start(int(pid))

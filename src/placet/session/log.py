@@ -1,4 +1,5 @@
 """One session followed as it grows: read once, then only what is new."""
+
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
@@ -77,12 +78,18 @@ class SessionLog:
                 return found
 
     async def append(
-        self, drafts: Sequence[Draft], *, present: Collection[str] = (), absent: Collection[str] = (), lease: Lease | None = None
+        self,
+        drafts: Sequence[Draft],
+        *,
+        present: Collection[str] = (),
+        absent: Collection[str] = (),
+        lease: Lease | None = None,
     ) -> Appended | Refused:
-        """Append to the store and follow. Raises StoreGone when the fate of the drafts cannot be learned or the store takes nothing.
+        """Append to the store and follow. Raises StoreGone when the store takes nothing or the fate cannot be learned.
 
-        An append that fails, or is not acknowledged, is looked up by its key: if it is there it counts, if it is not it is
-        tried once more. So no outcome is returned that the log does not hold, and none that it holds is taken for lost.
+        An append that fails, or is not acknowledged, is looked up by its key: if it is there it counts, if it is not
+        it is tried once more. So no outcome is returned that the log does not hold, and none is taken for lost that it
+        holds.
         """
         try:
             answer = await self.store.append(self.session, drafts, present=present, absent=absent, lease=lease)
@@ -95,7 +102,12 @@ class SessionLog:
         return answer
 
     async def _after_doubt(
-        self, drafts: Sequence[Draft], present: Collection[str], absent: Collection[str], lease: Lease | None, doubt: Exception
+        self,
+        drafts: Sequence[Draft],
+        present: Collection[str],
+        absent: Collection[str],
+        lease: Lease | None,
+        doubt: Exception,
     ) -> Appended | Refused:
         try:
             there = await self._own(drafts)
@@ -131,6 +143,9 @@ class SessionLog:
         if unknown:
             raise UnknownEvent(self.session, unknown)
         if new and new[0].seq != self.seq + 1:
-            raise StoreDamaged(f"session {self.session}, seq {self.seq + 1}", f"the record is missing; the next one there is seq {new[0].seq}")
+            raise StoreDamaged(
+                f"session {self.session}, seq {self.seq + 1}",
+                f"the record is missing; the next one there is seq {new[0].seq}",
+            )
         self._events += new
         return new

@@ -1,4 +1,5 @@
 """The port to the store: append under conditions, read, look up. Everything that is decided is decided by `append`."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
@@ -66,7 +67,7 @@ class Bell(Protocol):
     """A hint that something was appended. Read first, then wait, then read again."""
 
     async def wait(self, timeout: float) -> None:
-        """Return at the next append of any process, at once if there was one since the last call, or after the timeout in seconds."""
+        """Return at an append of any process (at once if there was one since the last call) or after `timeout` s."""
         ...
 
 
@@ -85,15 +86,21 @@ class Store(Protocol):
         """Append all drafts or none, and return only after the commit is durable.
 
         The conditions are checked in the same transaction: every key of `present` is in the session's log, none of
-        `absent` is, no draft's key is, and the lease, if given, is current. A log begins with the key `created` (that of
-        the house does not), so that nothing is appended to a session that was removed.
+        `absent` is, no draft's key is, and the lease, if given, is current. A log begins with the key `created` (that
+        of the house does not), so that nothing is appended to a session that was removed.
         """
         ...
 
     async def read(
-        self, session: SessionId, *, after: int = -1, before: int | None = None, limit: int | None = None, newest: bool = False
+        self,
+        session: SessionId,
+        *,
+        after: int = -1,
+        before: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
     ) -> list[Event]:
-        """Events with after < seq < before in ascending order, at most `limit`: the first ones, or the last ones if `newest`."""
+        """Events with after < seq < before, ascending, at most `limit`: the first, or the last ones if `newest`."""
         ...
 
     async def lookup(self, session: SessionId, key: str) -> Event | None:
@@ -123,7 +130,7 @@ class Store(Protocol):
         ...
 
     async def acquire(self, session: SessionId, holder: str, alive: Callable[[str], bool]) -> Lease | Held:
-        """Take the session over unless another holder has it and is alive. A holder that asks again gets a new epoch."""
+        """Take the session over unless another holder has it and is alive. Who asks again gets a new epoch."""
         ...
 
     async def release(self, lease: Lease) -> None:

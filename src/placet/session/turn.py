@@ -1,4 +1,5 @@
 """Turns as the log tells them: which one is open, how far it came, and what is known of its calls."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -111,7 +112,8 @@ class _Turns:
     def _known(self, state: TurnState, event: Event, name: str) -> TurnState:
         key = (event.data["step"], event.data["position"])
         facts = state.calls.get(key, CallFacts(*key))
-        calls = MappingProxyType({**state.calls, key: replace(facts, **{name: event})})
+        change: dict[str, Any] = {name: event}
+        calls = MappingProxyType({**state.calls, key: replace(facts, **change)})
         phase = _phase(state.message, calls) if state.phase in (Phase.CALLING, Phase.ANSWERED) else state.phase
         return replace(state, calls=calls, phase=phase)
 

@@ -1,4 +1,5 @@
 """The doorbell: an event inside the process, a datagram between processes. It carries nothing and may get lost."""
+
 from __future__ import annotations
 
 import asyncio
@@ -34,8 +35,8 @@ class LocalBell:
 class Bells:
     """All bells of one store in this process, and the sockets of the other processes beside it.
 
-    A process that wants to hear makes one datagram socket in the directory and removes it at its end; one that is found
-    dead is removed by who rings. Without a usable directory only this process hears, and others see it after their timeout.
+    A process that wants to hear makes one datagram socket in the directory and removes it at its end; one that is
+    found dead is removed by who rings. Without a usable directory the timeout of `wait` stands in for the bell.
     """
 
     def __init__(self, directory: Path) -> None:

@@ -1,11 +1,13 @@
 """What the SQLite store asks its tables, one function per question. Each runs inside the caller's transaction."""
+
 from __future__ import annotations
 
 import sqlite3
 
-from ..event import Event
-from ..ids import HOUSE, SessionId
-from ..store import Lease, SessionHead
+from placet.session.event import Event
+from placet.session.ids import HOUSE, SessionId
+from placet.session.store import Lease, SessionHead
+
 from .rows import COLUMNS, contiguous, event_of
 from .schema import after_prefix
 
@@ -26,7 +28,9 @@ def find(db: sqlite3.Connection, key: str) -> Event | None:
 
 def insert(db: sqlite3.Connection, values: tuple[str, int, int, str, str, str, int]) -> int:
     """Add a row; its commit position."""
-    cursor = db.execute("INSERT INTO event(session, seq, time, type, key, data, sum) VALUES(?, ?, ?, ?, ?, ?, ?)", values)
+    cursor = db.execute(
+        "INSERT INTO event(session, seq, time, type, key, data, sum) VALUES(?, ?, ?, ?, ?, ?, ?)", values
+    )
     assert cursor.lastrowid is not None
     return cursor.lastrowid
 
@@ -38,12 +42,14 @@ def head_seq(db: sqlite3.Connection, session: SessionId) -> int | None:
 
 def move_head(db: sqlite3.Connection, last: Event) -> None:
     db.execute(
-        "INSERT INTO session VALUES(?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET head = excluded.head, time = excluded.time, pos = excluded.pos",
+        "INSERT INTO session VALUES(?1, ?2, ?3, ?4) ON CONFLICT(id) DO UPDATE SET head = ?2, time = ?3, pos = ?4",
         (last.session, last.seq, last.time, last.pos),
     )
 
 
-def read(db: sqlite3.Connection, session: SessionId, after: int, before: int | None, limit: int | None, *, newest: bool) -> list[Event]:
+def read(
+    db: sqlite3.Connection, session: SessionId, after: int, before: int | None, limit: int | None, *, newest: bool
+) -> list[Event]:
     """A stretch of a log. Raises StoreDamaged if a record of it is missing or not as it was written."""
     head = head_seq(db, session)
     end = -1 if head is None else head
@@ -52,12 +58,16 @@ def read(db: sqlite3.Connection, session: SessionId, after: int, before: int | N
     first = after + 1
     if limit is not None:
         first, end = (max(first, end - limit + 1), end) if newest else (first, min(end, after + limit))
-    rows = db.execute(f"SELECT {COLUMNS} FROM event WHERE session = ? AND seq BETWEEN ? AND ? ORDER BY seq", (session, first, end))
+    rows = db.execute(
+        f"SELECT {COLUMNS} FROM event WHERE session = ? AND seq BETWEEN ? AND ? ORDER BY seq", (session, first, end)
+    )
     events = [event_of(row) for row in rows]
     return contiguous(session, events, first, end if end >= first else None)
 
 
-def feed(db: sqlite3.Connection, after: int, limit: int, types: tuple[str, ...] | None, session: SessionId | None) -> list[Event]:
+def feed(
+    db: sqlite3.Connection, after: int, limit: int, types: tuple[str, ...] | None, session: SessionId | None
+) -> list[Event]:
     where, values = "pos > ?", [after]
     parameters: list[object] = [*values]
     if types is not None:
@@ -66,7 +76,10 @@ def feed(db: sqlite3.Connection, after: int, limit: int, types: tuple[str, ...] 
     if session is not None:
         where += " AND +session = ?"  # the plus keeps SQLite on the order of commits
         parameters.append(session)
-    return [event_of(row) for row in db.execute(f"SELECT {COLUMNS} FROM event WHERE {where} ORDER BY pos LIMIT ?", (*parameters, limit))]
+    return [
+        event_of(row)
+        for row in db.execute(f"SELECT {COLUMNS} FROM event WHERE {where} ORDER BY pos LIMIT ?", (*parameters, limit))
+    ]
 
 
 def head(db: sqlite3.Connection) -> int:
@@ -77,11 +90,15 @@ def unpaired(db: sqlite3.Connection, opener: str, closer: str) -> list[Event]:
     """By the index where the pair has one, else by looking at every opener."""
     wanted = ", ".join(f"e.{name.strip()}" for name in COLUMNS.split(","))
     if db.execute("SELECT 1 FROM pair WHERE opener = ? AND closer = ?", (opener, closer)).fetchone():
-        rows = db.execute(f"SELECT {wanted} FROM unpaired u JOIN event e ON e.pos = u.pos WHERE u.opener = ? ORDER BY u.pos", (opener,))
+        rows = db.execute(
+            f"SELECT {wanted} FROM unpaired u JOIN event e ON e.pos = u.pos WHERE u.opener = ? ORDER BY u.pos",
+            (opener,),
+        )
     else:
         rows = db.execute(
             f"""SELECT {wanted} FROM event e WHERE e.key >= ?1 AND e.key < ?2 AND NOT EXISTS (
-                    SELECT 1 FROM event c WHERE c.session = e.session AND c.key = ?3 || substr(e.key, length(?1) + 1)) ORDER BY e.pos""",
+                    SELECT 1 FROM event c
+                    WHERE c.session = e.session AND c.key = ?3 || substr(e.key, length(?1) + 1)) ORDER BY e.pos""",
             (opener, after_prefix(opener), closer),
         )
     return [event_of(row) for row in rows]
@@ -107,12 +124,18 @@ def take_over(db: sqlite3.Connection, found: tuple[str | None, int], taken: Leas
     """Write the new lease if the old one is still as it was found."""
     if lease_row(db, taken.session) != found:
         return False
-    db.execute("INSERT INTO lease VALUES(?1, ?2, ?3) ON CONFLICT(session) DO UPDATE SET holder = ?2, epoch = ?3", (taken.session, taken.holder, taken.epoch))
+    db.execute(
+        "INSERT INTO lease VALUES(?1, ?2, ?3) ON CONFLICT(session) DO UPDATE SET holder = ?2, epoch = ?3",
+        (taken.session, taken.holder, taken.epoch),
+    )
     return True
 
 
 def release(db: sqlite3.Connection, lease: Lease) -> None:
-    db.execute("UPDATE lease SET holder = NULL WHERE session = ? AND holder = ? AND epoch = ?", (lease.session, lease.holder, lease.epoch))
+    db.execute(
+        "UPDATE lease SET holder = NULL WHERE session = ? AND holder = ? AND epoch = ?",
+        (lease.session, lease.holder, lease.epoch),
+    )
 
 
 def remove(db: sqlite3.Connection, session: SessionId) -> None:

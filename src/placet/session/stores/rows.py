@@ -1,13 +1,15 @@
 """Rows of the event table and what proves that they are whole."""
+
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from zlib import crc32
 
-from ..codec import loads
-from ..errors import StoreDamaged
-from ..event import Event
-from ..ids import SessionId
+from placet.session.codec import loads
+from placet.session.errors import StoreDamaged
+from placet.session.event import Event
+from placet.session.ids import SessionId
 
 COLUMNS = "pos, session, seq, time, type, key, data, sum"
 
@@ -29,7 +31,7 @@ def event_of(row: Row) -> Event:
     pos, session, seq, time, kind, key, data, total = row
     try:
         whole = checksum(session, seq, time, kind, key, data) == total
-        value = loads(data) if whole else None
+        value: Mapping[str, Any] = loads(data) if whole else {}
     except (ValueError, TypeError) as error:
         raise StoreDamaged(place(session, seq), f"the record is unreadable ({error})") from error
     if not whole:
@@ -42,7 +44,9 @@ def contiguous(session: str, events: list[Event], first: int | None, last: int |
     expected = first if first is not None else events[0].seq if events else None
     for event in events:
         if event.seq != expected:
-            raise StoreDamaged(place(session, expected), f"the record is missing; the next one there is seq {event.seq}")
+            raise StoreDamaged(
+                place(session, expected), f"the record is missing; the next one there is seq {event.seq}"
+            )
         expected = event.seq + 1
     if last is not None and expected is not None and expected != last + 1:
         raise StoreDamaged(place(session, expected), f"the record is missing; the log should go on to seq {last}")

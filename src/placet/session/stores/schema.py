@@ -1,4 +1,5 @@
 """The SQLite file: its tables, its format number, how it is created, opened and guarded."""
+
 from __future__ import annotations
 
 import os
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import StoreDamaged, StoreError, StoreFormat, StoreFull, StoreGone, StoreLocked
+from placet.session.errors import StoreDamaged, StoreError, StoreFormat, StoreFull, StoreGone, StoreLocked
 
 FORMAT = 1
 APPLICATION = 0x706C6163
@@ -21,22 +22,29 @@ _TABLES = (
         pos INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL,
         type TEXT NOT NULL, key TEXT NOT NULL, data TEXT NOT NULL, sum INTEGER NOT NULL,
         UNIQUE(session, seq), UNIQUE(key, session))""",
-    "CREATE TABLE session(id TEXT PRIMARY KEY, head INTEGER NOT NULL, time INTEGER NOT NULL, pos INTEGER NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE session(
+        id TEXT PRIMARY KEY, head INTEGER NOT NULL, time INTEGER NOT NULL, pos INTEGER NOT NULL) WITHOUT ROWID""",
     "CREATE TABLE lease(session TEXT PRIMARY KEY, holder TEXT, epoch INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE pair(opener TEXT PRIMARY KEY, closer TEXT NOT NULL UNIQUE) WITHOUT ROWID",
-    "CREATE TABLE unpaired(opener TEXT NOT NULL, pos INTEGER NOT NULL, session TEXT NOT NULL, rest TEXT NOT NULL, PRIMARY KEY(opener, pos)) WITHOUT ROWID",
+    """CREATE TABLE unpaired(
+        opener TEXT NOT NULL, pos INTEGER NOT NULL, session TEXT NOT NULL, rest TEXT NOT NULL,
+        PRIMARY KEY(opener, pos)) WITHOUT ROWID""",
     "CREATE INDEX unpaired_key ON unpaired(session, rest, opener)",
     # `unpaired` is an index that SQLite keeps by these triggers: whoever appends, it cannot disagree with the log
     """CREATE TRIGGER opened AFTER INSERT ON event
         WHEN EXISTS (SELECT 1 FROM pair WHERE opener = substr(new.key, 1, instr(new.key, ':')))
-        BEGIN INSERT INTO unpaired SELECT p.opener, new.pos, new.session, substr(new.key, length(p.opener) + 1) FROM pair p
+        BEGIN INSERT INTO unpaired
+            SELECT p.opener, new.pos, new.session, substr(new.key, length(p.opener) + 1) FROM pair p
             WHERE p.opener = substr(new.key, 1, instr(new.key, ':')) AND NOT EXISTS (
-                SELECT 1 FROM event e WHERE e.session = new.session AND e.key = p.closer || substr(new.key, length(p.opener) + 1)); END""",
+                SELECT 1 FROM event e WHERE e.session = new.session
+                    AND e.key = p.closer || substr(new.key, length(p.opener) + 1)); END""",
     """CREATE TRIGGER closed AFTER INSERT ON event
         WHEN EXISTS (SELECT 1 FROM pair WHERE closer = substr(new.key, 1, instr(new.key, ':')))
-        BEGIN DELETE FROM unpaired WHERE session = new.session AND rest = substr(new.key, instr(new.key, ':') + 1)
+        BEGIN DELETE FROM unpaired
+            WHERE session = new.session AND rest = substr(new.key, instr(new.key, ':') + 1)
             AND opener = (SELECT opener FROM pair WHERE closer = substr(new.key, 1, instr(new.key, ':'))); END""",
-    "CREATE TRIGGER removed AFTER DELETE ON event BEGIN DELETE FROM unpaired WHERE session = old.session AND pos = old.pos; END",
+    """CREATE TRIGGER removed AFTER DELETE ON event
+        BEGIN DELETE FROM unpaired WHERE session = old.session AND pos = old.pos; END""",
 )
 
 
@@ -52,7 +60,7 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
 
 
 def retried(attempt: Callable[[], object], path: Path, wait: float = WAIT) -> None:
-    """Call until the file is not locked, with a jittered pause between two tries. Raises StoreLocked when the wait is over."""
+    """Call until the file is not locked, with jittered pauses. Raises StoreLocked when the wait is over."""
     deadline = time.monotonic() + wait
     pause = 0.0005
     while True:
@@ -63,7 +71,9 @@ def retried(attempt: Callable[[], object], path: Path, wait: float = WAIT) -> No
             if not _busy(error):
                 raise
             if time.monotonic() >= deadline:
-                raise StoreLocked(f"{path} was locked by another process for {wait:g} s; nothing was written") from error
+                raise StoreLocked(
+                    f"{path} was locked by another process for {wait:g} s; nothing was written"
+                ) from error
         time.sleep(pause * random.uniform(0.5, 1.5))
         pause = min(pause * 2, 0.01)
 
@@ -81,7 +91,9 @@ def check_format(db: sqlite3.Connection, path: Path, pairs: Sequence[tuple[str, 
     """Make a new file a store of this format, or refuse a file of another one."""
     retried(lambda: db.execute("BEGIN IMMEDIATE"), path)
     try:
-        version, application = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id"))
+        version, application = (
+            db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id")
+        )
         empty = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
         if empty and version == 0:
             for statement in _TABLES:
@@ -89,11 +101,15 @@ def check_format(db: sqlite3.Connection, path: Path, pairs: Sequence[tuple[str, 
             db.execute(f"PRAGMA user_version={FORMAT}")
             db.execute(f"PRAGMA application_id={APPLICATION}")
         elif application != APPLICATION:
-            raise StoreFormat(f"{path} is a database, but not a store of placet: move it away, or name another state directory")
+            raise StoreFormat(f"{path} is a database, but not a store of placet: move it away")
         elif version > FORMAT:
-            raise StoreFormat(f"{path} has store format {version}; this placet knows up to {FORMAT}: it is too old for the store, update placet")
+            raise StoreFormat(
+                f"{path} has store format {version}, written by a later placet; this one knows {FORMAT}: update placet"
+            )
         elif version < FORMAT:
-            raise StoreFormat(f"{path} has store format {version}; this placet needs {FORMAT}: the store is too old, convert it with the placet that wrote it")
+            raise StoreFormat(
+                f"{path} has store format {version}, older than {FORMAT}, which this placet needs: convert it first"
+            )
         for opener, closer in pairs:
             _add_pair(db, opener, closer)
         db.execute("COMMIT")
@@ -108,7 +124,8 @@ def _add_pair(db: sqlite3.Connection, opener: str, closer: str) -> None:
         db.execute(
             """INSERT INTO unpaired SELECT ?1, e.pos, e.session, substr(e.key, length(?1) + 1) FROM event e
                WHERE e.key >= ?1 AND e.key < ?2 AND NOT EXISTS (
-                   SELECT 1 FROM event c WHERE c.session = e.session AND c.key = ?3 || substr(e.key, length(?1) + 1))""",
+                   SELECT 1 FROM event c
+                   WHERE c.session = e.session AND c.key = ?3 || substr(e.key, length(?1) + 1))""",
             (opener, after_prefix(opener), closer),
         )
 

@@ -1,18 +1,21 @@
 """The embedded store: one SQLite file for several processes, full durability, group commit."""
+
 from __future__ import annotations
 
 import asyncio
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
-from ...kernel.clock import SYSTEM_CLOCK, Clock
-from ..event import Draft, Event
-from ..ids import HOUSE, SessionId
-from ..keys import PAIRS, created
-from ..store import Appended, Bell, Held, Lease, Prepared, Refused, SessionHead, prepare
+from placet.kernel.clock import SYSTEM_CLOCK, Clock
+from placet.session.event import Draft, Event
+from placet.session.ids import HOUSE, SessionId
+from placet.session.keys import PAIRS, created
+from placet.session.store import Appended, Bell, Held, Lease, Prepared, Refused, SessionHead, prepare
+
 from . import queries
 from .bells import Bells
 from .rows import checksum, event_of
@@ -21,7 +24,7 @@ from .threads import Threads
 
 
 class SqliteStore:
-    """A `Store` on one machine. Open it with `await SqliteStore.open(path)`, close it with `aclose()` or `async with`."""
+    """A `Store` on one machine: `await SqliteStore.open(path)`, then `aclose()` or `async with`."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self.path = path
@@ -30,11 +33,11 @@ class SqliteStore:
         self._threads = Threads(path, self._bells.ring)
 
     @classmethod
-    async def open(cls, path: Path | str, *, clock: Clock = SYSTEM_CLOCK, pairs: Sequence[tuple[str, str]] = PAIRS) -> SqliteStore:
-        """Open the file, or create it (0600, its directory 0700). Raises StoreFormat, StoreDamaged, StoreLocked, StoreGone."""
-        file = Path(path).absolute()
-        await asyncio.to_thread(_check, file, pairs)
-        return cls(file, clock)
+    async def open(
+        cls, path: Path | str, *, clock: Clock = SYSTEM_CLOCK, pairs: Sequence[tuple[str, str]] = PAIRS
+    ) -> SqliteStore:
+        """Open the file or create it (0600, its directory 0700). Raises StoreError: format, damage, lock, no access."""
+        return cls(await asyncio.to_thread(_check, Path(path), pairs), clock)
 
     @property
     def commits(self) -> int:
@@ -55,7 +58,13 @@ class SqliteStore:
         return await self._threads.write(lambda db: self._append(db, session, prepared, wanted, unwanted, lease))
 
     def _append(
-        self, db: sqlite3.Connection, session: SessionId, drafts: tuple[Prepared, ...], present: tuple[str, ...], absent: tuple[str, ...], lease: Lease | None
+        self,
+        db: sqlite3.Connection,
+        session: SessionId,
+        drafts: tuple[Prepared, ...],
+        present: tuple[str, ...],
+        absent: tuple[str, ...],
+        lease: Lease | None,
     ) -> Appended | Refused:
         if lease is not None and queries.lease(db, session) != lease:
             return Refused("lease", lease.holder, None)
@@ -73,7 +82,9 @@ class SqliteStore:
                 return Refused("absent", key, event)
         return Appended(self._insert(db, session, drafts, -1 if last is None else last))
 
-    def _insert(self, db: sqlite3.Connection, session: SessionId, drafts: tuple[Prepared, ...], last: int) -> tuple[Event, ...]:
+    def _insert(
+        self, db: sqlite3.Connection, session: SessionId, drafts: tuple[Prepared, ...], last: int
+    ) -> tuple[Event, ...]:
         now = self._clock.now()
         events = []
         for seq, draft in enumerate(drafts, last + 1):
@@ -84,7 +95,13 @@ class SqliteStore:
         return tuple(events)
 
     async def read(
-        self, session: SessionId, *, after: int = -1, before: int | None = None, limit: int | None = None, newest: bool = False
+        self,
+        session: SessionId,
+        *,
+        after: int = -1,
+        before: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
     ) -> list[Event]:
         return await self._threads.read(lambda db: queries.read(db, session, after, before, limit, newest=newest))
 
@@ -116,7 +133,7 @@ class SqliteStore:
             if owner is not None and owner != holder and await asyncio.to_thread(alive, owner):
                 return Held(owner)
             taken = Lease(session, holder, epoch + 1)
-            if await self._threads.write(lambda db, found=found, taken=taken: queries.take_over(db, found, taken)):  # type: ignore[misc]
+            if await self._threads.write(partial(queries.take_over, found=found, taken=taken)):
                 return taken
 
     async def release(self, lease: Lease) -> None:
@@ -138,11 +155,14 @@ class SqliteStore:
     async def __aenter__(self) -> SqliteStore:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         await self.aclose()
 
 
-def _check(path: Path, pairs: Sequence[tuple[str, str]]) -> None:
+def _check(path: Path, pairs: Sequence[tuple[str, str]]) -> Path:
+    path = path.absolute()
     prepare_file(path)
     with translated(path):
         db = connect(path, write=True)
@@ -150,3 +170,4 @@ def _check(path: Path, pairs: Sequence[tuple[str, str]]) -> None:
             check_format(db, path, pairs)
         finally:
             db.close()
+    return path

@@ -1,4 +1,5 @@
 """The threads that talk to SQLite: one that writes with group commit, a few that read."""
+
 from __future__ import annotations
 
 import asyncio
@@ -10,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import StoreGone
+from placet.session.errors import StoreGone
+
 from .schema import connect, retried, store_error
 
 logger = logging.getLogger(__name__)
@@ -108,7 +110,9 @@ class Writer(Worker):
     A job is settled only after COMMIT has returned, which with `synchronous=FULL` is after the sync of the disk.
     """
 
-    def __init__(self, path: Path, name: str, jobs: queue.SimpleQueue[Job | None], committed: Callable[[], None]) -> None:
+    def __init__(
+        self, path: Path, name: str, jobs: queue.SimpleQueue[Job | None], committed: Callable[[], None]
+    ) -> None:
         self._committed = committed
         self.commits = 0
         super().__init__(path, name, jobs, write=True)
@@ -178,7 +182,7 @@ class Threads:
         self._closed = False
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run the work in the next commit. Cancelled before its turn it never runs; cancelled later, its fate is unknown."""
+        """Run the work in the next commit. Cancelled before its turn it never runs; later, its fate is unknown."""
         return await self._put(self._writes, work)
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
