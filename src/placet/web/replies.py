@@ -1,0 +1,88 @@
+"""How a no is said: always the same JSON body, never more than the sender may know."""
+
+from __future__ import annotations
+
+import logging
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from placet.session.errors import StoreError, StoreGone, UnknownEvent, UnknownSession
+
+from .errors import ApiError, BadRequest, NotFound, NotRecorded, Unacceptable
+
+logger = logging.getLogger(__name__)
+
+
+def refusal(no: ApiError) -> JSONResponse:
+    """Return the response that says this no."""
+    body = {"error": {"code": no.code, "message": no.message, "hint": no.hint}}
+    return JSONResponse(body, status_code=no.status)
+
+
+def install(app: FastAPI) -> None:
+    """Make every error of the app come out as `ErrorBody`."""
+    app.add_exception_handler(ApiError, _api_error)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(StoreError, _store)
+    app.add_exception_handler(UnknownSession, _unknown_session)
+    app.add_exception_handler(UnknownEvent, _unknown_event)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _api_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    return refusal(error)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return refusal(
+            BadRequest(f"the body is not JSON: {first.get('ctx', {}).get('error', 'unreadable')}", code="bad-json")
+        )
+    place = ".".join(str(part) for part in first["loc"][1:]) or "the body"
+    return refusal(Unacceptable(f"{_printable(place)}: {_printable(first['msg'])}"))
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    names = {404: "not-found", 405: "wrong-method"}
+    no = ApiError(str(error.detail), code=names.get(error.status_code, "bad-request"))
+    response = refusal(no)
+    response.status_code = error.status_code
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _store(request: Request, error: Exception) -> Response:
+    logger.error("the store failed: %s", error)
+    why = "the log did not take it in time" if isinstance(error, StoreGone) else "the log cannot be read"
+    return refusal(NotRecorded(f"not recorded: {why}", hint="Try again; the terminal of placet says more."))
+
+
+async def _unknown_session(request: Request, error: Exception) -> Response:
+    return refusal(NotFound("there is no such session", code="unknown-session"))
+
+
+async def _unknown_event(request: Request, error: Exception) -> Response:
+    return refusal(NotRecorded(str(error), code="newer-log"))
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    return refusal(_Broken("something broke inside placet", hint="The terminal of placet says more."))
+
+
+class _Broken(ApiError):
+    """The installation's fault, and nobody expected it."""
+
+    status = 500
+    code = "broken"
+
+
+def _printable(text: str) -> str:
+    return text.encode("ascii", "backslashreplace").decode()[:200]

@@ -1,0 +1,55 @@
+"""One session as a screen opens it: the newest events first, older ones by page."""
+
+from __future__ import annotations
+
+from placet.session.event import Event
+from placet.session.ids import SessionId
+from placet.web.desk import Desk
+from placet.web.wire import EventPage, PartialText, SessionView, WireEvent
+
+from . import asks
+from .permissions import permissions
+
+NEWEST = 200
+
+
+def wire_event(event: Event) -> WireEvent:
+    """Return an event as it travels."""
+    return WireEvent(
+        session=event.session,
+        seq=event.seq,
+        time=event.time,
+        type=event.type,
+        key=event.key,
+        data=dict(event.data),
+        cursor=str(event.pos),
+    )
+
+
+async def view(desk: Desk, session: SessionId) -> SessionView:
+    """Return a session with its newest events; a stream from `cursor` on brings the rest. Raises UnknownSession."""
+    cursor = await desk.services.store.head()
+    line = await desk.summaries.line(session)
+    page = await older(desk, session, before=None, limit=NEWEST)
+    return SessionView(
+        summary=await desk.summaries.of(session),
+        permissions=permissions(line.knobs),
+        events=page.events,
+        before=page.before,
+        partial=partial(desk, session),
+        asks=await asks.of_session(desk, session),
+        cursor=str(cursor),
+    )
+
+
+async def older(desk: Desk, session: SessionId, *, before: int | None, limit: int) -> EventPage:
+    """Return at most `limit` events before a sequence number, the newest of them, in ascending order."""
+    events = await desk.services.store.read(session, before=before, limit=limit, newest=True)
+    first = events[0].seq if events else 0
+    return EventPage(events=[wire_event(event) for event in events], before=first or None)
+
+
+def partial(desk: Desk, session: SessionId) -> PartialText | None:
+    """Return what the model has said so far in the step that is going on."""
+    said = desk.services.crew.partial(session)
+    return None if said is None else PartialText(turn=said.turn, step=said.step, text=said.text)

@@ -1,0 +1,179 @@
+"""One line per session, kept in step with the log: reading a list never reads a log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import anyio
+
+from placet.approval.events import ASKED, DECIDED
+from placet.approval.outcome import Policy
+from placet.session.errors import UnknownSession
+from placet.session.event import Event
+from placet.session.ids import HOUSE, SessionId
+from placet.session.store import SessionHead
+from placet.web.security import keyring
+from placet.web.security.keyring import Keyring
+from placet.web.services import Services
+from placet.web.wire import Summary
+
+from .knobs import KNOBS, Knobs
+
+TURNS = frozenset({"turn/start", "turn/end"})
+PLAIN = frozenset({"session/created", "session/renamed", "session/archived", "session/model"})
+FOLLOWED = PLAIN | TURNS | KNOBS.types | keyring.TYPES
+CHUNK = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What the log says about one session, as far as a list shows it."""
+
+    cwd: str
+    created_at: int
+    title: str | None
+    knobs: Knobs
+    model: str | None = None
+    archived: bool = False
+    turn: int | None = None
+    interrupted: bool = False
+    asks: frozenset[str] = field(default_factory=frozenset)
+    seq: int = -1
+
+
+class Summaries:
+    """The lines of all sessions, and the linked pages, from one pass over the log that goes on where it stopped."""
+
+    def __init__(self, services: Services, keyring: Keyring) -> None:
+        self._services = services
+        self._keyring = keyring
+        self._lines: dict[SessionId, Line] = {}
+        self._cursor = 0
+        self._one_at_a_time = anyio.Lock()
+
+    async def load(self) -> None:
+        """Read what the store holds: everything small, and of the asks only those that are open."""
+        store = self._services.store
+        async with self._one_at_a_time:
+            await self._read(FOLLOWED)
+            # what was asked or decided since the cursor comes again with the next pass, and changes nothing twice
+            for event in await store.unpaired("asked:", "decided:"):
+                self._step(event)
+
+    async def catch_up(self) -> None:
+        """Take everything into account that was committed before this call."""
+        async with self._one_at_a_time:
+            await self._read(FOLLOWED | {ASKED, DECIDED})
+
+    async def all(self) -> list[Summary]:
+        """Return the summaries of all sessions, the one with the newest event first."""
+        await self.catch_up()
+        heads = await self._services.store.sessions()
+        self._forget_others({head.id for head in heads})
+        return [_summary(head, self._lines[head.id]) for head in heads if head.id in self._lines]
+
+    async def of(self, session: SessionId) -> Summary:
+        """Return the summary of one session; raises UnknownSession."""
+        line = await self.line(session)
+        newest = await self._services.store.read(session, newest=True, limit=1)
+        if not newest:
+            self._lines.pop(session, None)
+            raise UnknownSession(session)
+        return _summary(SessionHead(session, newest[0].seq, newest[0].time, newest[0].pos), line)
+
+    async def line(self, session: SessionId) -> Line:
+        """Return what is known of one session; raises UnknownSession."""
+        await self.catch_up()
+        if session not in self._lines:
+            raise UnknownSession(session)
+        return self._lines[session]
+
+    def title(self, session: SessionId) -> str | None:
+        """Return the title of a session as far as it was read."""
+        line = self._lines.get(session)
+        return None if line is None else line.title
+
+    def speaking(self) -> list[SessionId]:
+        """Return the sessions with an open turn."""
+        return [session for session, line in self._lines.items() if line.turn is not None]
+
+    def forget(self, session: SessionId) -> None:
+        """Drop a session whose log was removed."""
+        self._lines.pop(session, None)
+
+    async def _read(self, types: frozenset[str]) -> None:
+        head = await self._services.store.head()
+        while self._cursor < head:
+            events = await self._services.store.feed(self._cursor, limit=CHUNK, types=types)
+            for event in events:
+                self._step(event)
+                self._cursor = event.pos
+            if len(events) < CHUNK:
+                self._cursor = max(self._cursor, head)  # what lies between is of no interest, so it is not read again
+
+    def _step(self, event: Event) -> None:
+        if event.session == HOUSE:
+            self._keyring.step(event)
+        elif event.type == "session/created":
+            self._lines[event.session] = self._created(event)
+        elif (line := self._lines.get(event.session)) is not None and event.seq > -1:
+            self._lines[event.session] = _stepped(line, event)
+
+    def _created(self, event: Event) -> Line:
+        facts = self._services.installation
+        knobs = KNOBS.start(facts.default_preset, facts.default_policy)
+        return Line(event.data["cwd"], event.time, event.data["title"], knobs)
+
+    def _forget_others(self, there: set[SessionId]) -> None:
+        for session in self._lines.keys() - there:
+            del self._lines[session]
+
+
+def _stepped(line: Line, event: Event) -> Line:
+    data: Mapping[str, object] = event.data
+    match event.type:
+        case "session/renamed":
+            return replace(line, title=event.data["title"] or None)
+        case "session/archived":
+            return replace(line, archived=event.data["archived"])
+        case "session/model":
+            return replace(line, model=event.data["model"])
+        case "turn/start":
+            return replace(line, turn=event.data["turn"], interrupted=False)
+        case "turn/end":
+            reason = event.data["reason"].get("kind")
+            return replace(line, turn=None, interrupted=reason == "interrupted")
+        case "approval/asked" if data["policy"] != Policy.NEVER:
+            return replace(line, asks=line.asks | {event.data["id"]})
+        case "approval/decided":
+            return replace(line, asks=line.asks - {event.data["id"]})
+        case _:
+            return replace(line, knobs=KNOBS.step(line.knobs, event))
+
+
+def _summary(head: SessionHead, line: Line) -> Summary:
+    status = (
+        "waiting"
+        if line.asks
+        else "running"
+        if line.turn is not None
+        else "interrupted"
+        if line.interrupted
+        else "idle"
+    )
+    return Summary(
+        id=head.id,
+        title=line.title,
+        cwd=line.cwd,
+        created_at=line.created_at,
+        last_time=head.time,
+        status=status,  # type: ignore[arg-type]
+        open_asks=len(line.asks),
+        preset=line.knobs.preset,
+        mode=line.knobs.mode,
+        policy=line.knobs.policy,
+        model=line.model,
+        archived=line.archived,
+        turn=line.turn,
+    )

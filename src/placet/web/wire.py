@@ -1,0 +1,379 @@
+"""Every JSON shape that travels between a screen and placet; the page's types are generated from it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
+
+Key = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]
+Line = Annotated[str, StringConstraints(max_length=200)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=200_000)]
+Note = Annotated[str, StringConstraints(max_length=20_000)]
+PathText = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=120)]
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Wire(BaseModel):
+    """One JSON object: camelCase outside, snake_case inside, no unknown field."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True, extra="forbid", frozen=True
+    )
+
+
+class Problem(Wire):
+    code: str
+    message: str
+    hint: str | None = None
+
+
+class ErrorBody(Wire):
+    """The body of every answer that is a no."""
+
+    error: Problem
+
+
+# --- who is there, and the link ------------------------------------------------------------------------------------
+
+
+class Health(Wire):
+    ok: Literal[True] = True
+    product: Literal["placet"] = "placet"
+    version: str
+    instance: str
+    proof: str | None
+
+
+class LinkRequest(Wire):
+    """One of secret and code, and the page's public key (raw P-256 point, base64url)."""
+
+    secret: Annotated[str, StringConstraints(max_length=128)] | None = None
+    code: Annotated[str, StringConstraints(max_length=32)] | None = None
+    public_key: Annotated[str, StringConstraints(min_length=80, max_length=96)]
+    label: Line = ""
+
+
+class Linked(Wire):
+    key_id: str
+    server_key: str
+    instance: str
+
+
+class Empty(Wire):
+    """An object without fields."""
+
+
+class NewLink(Wire):
+    url: str
+    code: str
+    expires_at: int
+
+
+# --- configuration -------------------------------------------------------------------------------------------------
+
+
+class Person(Wire):
+    name: str
+    account: str | None
+
+
+class ModelChoice(Wire):
+    name: str
+    label: str
+    real: bool
+
+
+class Option(Wire):
+    value: str
+    name: str
+    description: str | None = None
+
+
+class NoticeView(Wire):
+    level: Literal["info", "warn", "error"]
+    code: str
+    text: str
+
+
+class Config(Wire):
+    version: str
+    instance: str
+    person: Person
+    rehearsal: bool
+    model: str
+    models: list[ModelChoice]
+    presets: list[Option]
+    default_preset: str
+    sandbox: dict[str, Any]
+    home: str
+    suggested_cwd: str
+    notices: list[NoticeView]
+
+
+# --- sessions ------------------------------------------------------------------------------------------------------
+
+
+class Summary(Wire):
+    id: str
+    title: str | None
+    cwd: str
+    created_at: int
+    last_time: int
+    status: Literal["idle", "running", "waiting", "interrupted"]
+    open_asks: int
+    preset: str
+    mode: str
+    policy: str
+    model: str | None
+    archived: bool
+    turn: int | None
+
+
+class Sessions(Wire):
+    sessions: list[Summary]
+
+
+class NewSession(Wire):
+    cwd: PathText
+    preset: Name | None = None
+    policy: Name | None = None
+    message: Text | None = None
+    title: Line | None = None
+    model: Name | None = None
+    key: Key
+
+
+class WireEvent(Wire):
+    """One event of a log, as the log holds it; `cursor` is its place among all events of the installation."""
+
+    session: str
+    seq: int
+    time: int
+    type: str
+    key: str
+    data: dict[str, Any]
+    cursor: str
+
+
+class Permissions(Wire):
+    options: list[Option]
+    current_value: str
+
+
+class PartialText(Wire):
+    turn: int
+    step: int
+    text: str
+
+
+class EventPage(Wire):
+    """Events in ascending order; `before` asks for older ones, null when there are none."""
+
+    events: list[WireEvent]
+    before: int | None
+
+
+class SessionChange(Wire):
+    title: Line | None = None
+    archived: bool | None = None
+    key: Key
+
+
+class NewMessage(Wire):
+    text: Text
+    id: Key
+    steer: bool = False
+
+
+class MessageAccepted(Wire):
+    id: str
+    accepted: Literal[True] = True
+
+
+class Keyed(Wire):
+    key: Key
+
+
+class Stopped(Wire):
+    stopped: Literal[True] = True
+    turn: int
+
+
+class PermissionChange(Wire):
+    """Exactly one of preset, mode and policy."""
+
+    preset: Name | None = None
+    mode: Name | None = None
+    policy: Name | None = None
+    confirm: bool = False
+    key: Key
+
+
+class PermissionView(Wire):
+    permissions: Permissions
+    mode: str
+    policy: str
+
+
+class ModelChange(Wire):
+    model: Name
+    key: Key
+
+
+# --- asks ----------------------------------------------------------------------------------------------------------
+
+
+class CallKey(Wire):
+    turn: int
+    step: int
+    position: int
+
+
+class Denied(Wire):
+    path: str | None
+    time: int
+    call: CallKey | str
+
+
+class SignedFile(Wire):
+    path: str
+    sha256: str
+    text: str
+
+
+class Subject(Wire):
+    """Exactly what the person is shown and signs; its digest covers this object and nothing else."""
+
+    model_config = ConfigDict(extra="allow")
+
+    v: int
+    ask: str
+    session: str
+    agent: str
+    call: CallKey
+    tool: str
+    tool_digest: str
+    arguments: str
+    cwd: str
+    cwd_id: str
+    from_mode: str
+    to_mode: str | None
+    denied: Denied | None
+    files: list[SignedFile]
+
+
+class Signer(Wire):
+    kind: Literal["person", "policy", "rule", "system"]
+    name: str
+    account: str | None = None
+
+
+class DecisionView(Wire):
+    """Who settled an ask, how, over which channel and when."""
+
+    outcome: Literal["allowed-once", "rejected", "cancelled", "unavailable"]
+    detail: str | None
+    who: Signer
+    channel: str
+    evidence: str | None
+    strength: str | None
+    time: int
+    feedback: str | None
+
+
+class AskView(Wire):
+    """One ask with everything that its card says."""
+
+    id: str
+    session: str
+    session_title: str | None
+    agent: str
+    tool: str
+    reason: str | None
+    subject: Subject
+    digest: str
+    asked_at: int
+    state: Literal["open", "decided"]
+    decision: DecisionView | None
+    position: int | None
+    total: int
+    rearmed: bool
+    earlier_run: bool
+    full_access: bool
+    script_covered: Literal[False] = False
+
+
+class Asks(Wire):
+    asks: list[AskView]
+    total: int
+    next: str | None
+
+
+class SessionView(Wire):
+    summary: Summary
+    permissions: Permissions
+    events: list[WireEvent]
+    before: int | None
+    partial: PartialText | None
+    asks: list[AskView]
+    cursor: str
+
+
+class Answer(Wire):
+    outcome: Literal["allowed-once", "rejected"]
+    digest: Digest
+    key: Key
+    feedback: Note | None = None
+
+
+class ReceiptView(Wire):
+    ask: str
+    outcome: str
+    time: int
+    who: Signer
+    channel: str
+    strength: str | None
+
+
+class Accepted(Wire):
+    accepted: Literal[True] = True
+    receipt: ReceiptView
+
+
+class NotPendingBody(Wire):
+    """The ask was settled before; `decision` says by whom. It is null while the stop of the turn is on its way to the log."""
+
+    accepted: Literal[False] = False
+    reason: Literal["not-pending"] = "not-pending"
+    decision: DecisionView | None
+
+
+class BadResponseBody(Wire):
+    """The answer does not fit the ask; the ask stays open."""
+
+    accepted: Literal[False] = False
+    reason: Literal["bad-response"] = "bad-response"
+    why: str
+
+
+# --- the stream ----------------------------------------------------------------------------------------------------
+
+
+class Hello(Wire):
+    """`event: hello`, once at the start."""
+
+    cursor: str
+    instance: str
+
+
+class TextDelta(Wire):
+    """`event: delta`: more of what the model is saying; with `whole` the text so far, which replaces what was shown."""
+
+    session: str
+    turn: int
+    step: int
+    text: str
+    whole: Annotated[bool, Field(description="The text is the whole text so far, not an addition.")]
