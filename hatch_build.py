@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -77,6 +78,7 @@ class Page:
             raise PageError("the page is not built and its sources (ui/) are not here: take a complete checkout")
         self.install()
         _say("page: building")
+        shutil.rmtree(self.static, ignore_errors=True)
         self._npm(("run", "build"), _environment(()))
         files = self.outputs()
         if "index.html" not in files:
@@ -93,6 +95,7 @@ class Page:
             return
         _say("page: fetching its libraries (about half a minute, once)")
         self._npm(("ci", "--ignore-scripts", "--no-audit", "--no-fund"), _environment(FETCH_NAMES))
+        done.parent.mkdir(exist_ok=True)
         done.write_text(locked)
 
     def run(self, script: str, *arguments: str) -> None:
