@@ -15,8 +15,8 @@ from tools.reference.markdown import code, heading, table
 INTRODUCTION = """
 A setting comes from a flag, else from a variable of the environment, else from `config.toml`, else it has its default.
 `config.toml` lies in `$XDG_CONFIG_HOME/placet/` (mostly `~/.config/placet/`), or in `$PLACET_HOME` if that is set;
-nothing is read from a workspace. Keys of model vendors come from the environment only (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`,
-`DEEPSEEK_API_KEY` and so on): the file has no place for them.
+nothing is read from a workspace. Keys of model vendors come from the environment only (`OPENAI_API_KEY`,
+`ANTHROPIC_API_KEY`, `DEEPSEEK_API_KEY` and so on): the file has no place for them.
 """
 
 
