@@ -10,11 +10,11 @@ from tools.reference import markdown
 from tools.reference.markdown import code, heading
 
 INTRODUCTION = """
-The page and the commands speak to the same server. The *page* comes over loopback and signs every request with its key;
-the commands come over the *socket*, where the kernel names the peer. A route needs one right, and whatever widens counts
-as answering; where a right stands in brackets, it suffices for the part of the verb that only stops, rejects or narrows.
-*Open* routes say nothing and change nothing that is not public. The whole description with all shapes is the OpenAPI
-document, `/openapi.json`.
+The page and the commands speak to the same server. The *page* comes over loopback and signs every request with its
+key; the commands come over the *socket*, where the kernel names the peer. A route needs one right, and whatever widens
+counts as answering; where a right stands in brackets, it suffices for the part of the verb that only stops, rejects or
+narrows. *Open* routes say nothing and change nothing that is not public. The whole description with all shapes is the
+OpenAPI document, `/openapi.json`.
 """
 
 
