@@ -37,7 +37,7 @@ Network = Literal["open", "none"]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Asks(_Table):
@@ -56,8 +56,10 @@ class Asks(_Table):
 class SandboxSettings(_Table):
     """`[sandbox]`: what holds the commands."""
 
-    backend: Literal["auto", "bubblewrap", "landlock", "seatbelt"] = "auto"
+    backend: Literal["auto", "bubblewrap", "landlock", "seatbelt", "none"] = "auto"
+    """Which way to confine commands; `auto` takes the first that works, `none` runs no confined command at all."""
     network: Network = "open"
+    """Which network confined commands reach."""
     hide: tuple[str, ...] = ()
     """More paths that confined commands shall not see, beside the built-in list (bubblewrap only)."""
     show: tuple[str, ...] = ()
@@ -80,7 +82,9 @@ class WorkspaceSettings(_Table):
     """`[workspaces."/path"]`: what differs in one workspace; kept here, never in the workspace itself."""
 
     network: Network | None = None
+    """Instead of `sandbox.network`."""
     unix_sockets: bool | None = None
+    """Instead of `sandbox.unix_sockets`."""
 
 
 class ModelSettings(_Table):
@@ -112,17 +116,22 @@ class Settings(_Table):
     default_preset: str = "workspace-write"
     """The preset of new sessions."""
     open_browser: bool = True
+    """Whether `placet web` opens the browser, where there is one."""
     model: ModelSettings = Field(default_factory=ModelSettings)
+    """Which model answers."""
     asks: Asks = Field(default_factory=Asks)
+    """Who is asked, and for how long."""
     sandbox: SandboxSettings = Field(default_factory=SandboxSettings)
+    """What holds the commands."""
     workspaces: Mapping[str, WorkspaceSettings] = Field(default_factory=dict)
+    """What differs in one workspace."""
 
     @field_validator("default_preset")
     @classmethod
     def _known_preset(cls, name: str) -> str:
         from placet.permission.preset import PRESETS
 
-        names = [str(preset) for preset in PRESETS]
+        names = [preset.value for preset in PRESETS]
         if name not in names:
             raise ValueError(f"{name!r} is not a preset. Choose one of: {', '.join(names)}")
         return name
