@@ -26,9 +26,9 @@ class _Folded:
         self.count = 0
 
     def follow(self, events: Sequence[Event]) -> Any:
-        for event in events[self.count :]:
-            self.state = self.fold.step(self.state, event)
-        self.count = len(events)
+        while self.count < len(events):
+            self.state = self.fold.step(self.state, events[self.count])
+            self.count += 1
         return self.state
 
 

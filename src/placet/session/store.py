@@ -63,6 +63,14 @@ class SessionHead:
     pos: int
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong: at which place, and what."""
+
+    where: str
+    what: str
+
+
 class Bell(Protocol):
     """A hint that something was appended. Read first, then wait, then read again."""
 
@@ -149,9 +157,16 @@ class Store(Protocol):
         """A bell that rings after appends from now on."""
         ...
 
+    async def damage(self) -> list[Finding]:
+        """Everything that is wrong with the store's records: missing, changed, unreadable. Reads all of them."""
+        ...
+
     async def aclose(self) -> None:
         """Finish what was begun and let go of the file."""
         ...
+
+
+MAX_DATA = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,4 +195,7 @@ def _prepared(draft: Draft) -> Prepared:
     lossless(draft.data)
     if not known(draft.type, draft.data):
         raise BadDraft(f"{draft.type} is not in the table of event types")
-    return Prepared(draft.type, draft.key, dumps(draft.data))
+    text = dumps(draft.data)
+    if len(text) > MAX_DATA:
+        raise BadDraft(f"the data of {draft.type} is longer than {MAX_DATA} characters")
+    return Prepared(draft.type, draft.key, text)

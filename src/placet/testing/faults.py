@@ -13,7 +13,7 @@ from enum import StrEnum
 from placet.session.errors import StoreGone
 from placet.session.event import Draft, Event
 from placet.session.ids import SessionId
-from placet.session.store import Appended, Bell, Held, Lease, Refused, SessionHead, Store
+from placet.session.store import Appended, Bell, Finding, Held, Lease, Refused, SessionHead, Store
 
 CRASH_AFTER = "PLACET_CRASH_AFTER"
 """Environment variable `TYPE` or `TYPE:N`: kill -9 this process right after the N-th event of that type is durable."""
@@ -78,6 +78,9 @@ class StoreWrapper:
 
     async def remove(self, session: SessionId) -> None:
         await self.inner.remove(session)
+
+    async def damage(self) -> list[Finding]:
+        return await self.inner.damage()
 
     def doorbell(self) -> AbstractAsyncContextManager[Bell]:
         return self.inner.doorbell()

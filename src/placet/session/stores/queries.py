@@ -8,8 +8,10 @@ from placet.session.event import Event
 from placet.session.ids import HOUSE, SessionId
 from placet.session.store import Lease, SessionHead
 
-from .rows import COLUMNS, contiguous, event_of
+from .rows import COLUMNS, Row, contiguous, event_of
 from .schema import after_prefix
+
+_OF_EVENT = ", ".join(f"e.{name.strip()}" for name in COLUMNS.split(","))
 
 
 def lookup(db: sqlite3.Connection, session: SessionId, key: str) -> Event | None:
@@ -68,8 +70,8 @@ def read(
 def feed(
     db: sqlite3.Connection, after: int, limit: int, types: tuple[str, ...] | None, session: SessionId | None
 ) -> list[Event]:
-    where, values = "pos > ?", [after]
-    parameters: list[object] = [*values]
+    where = "pos > ?"
+    parameters: list[object] = [after]
     if types is not None:
         where += f" AND type IN ({', '.join('?' * len(types))})"
         parameters += types
@@ -88,20 +90,24 @@ def head(db: sqlite3.Connection) -> int:
 
 def unpaired(db: sqlite3.Connection, opener: str, closer: str) -> list[Event]:
     """By the index where the pair has one, else by looking at every opener."""
-    wanted = ", ".join(f"e.{name.strip()}" for name in COLUMNS.split(","))
-    if db.execute("SELECT 1 FROM pair WHERE opener = ? AND closer = ?", (opener, closer)).fetchone():
-        rows = db.execute(
-            f"SELECT {wanted} FROM unpaired u JOIN event e ON e.pos = u.pos WHERE u.opener = ? ORDER BY u.pos",
-            (opener,),
-        )
-    else:
-        rows = db.execute(
-            f"""SELECT {wanted} FROM event e WHERE e.key >= ?1 AND e.key < ?2 AND NOT EXISTS (
-                    SELECT 1 FROM event c
-                    WHERE c.session = e.session AND c.key = ?3 || substr(e.key, length(?1) + 1)) ORDER BY e.pos""",
-            (opener, after_prefix(opener), closer),
-        )
+    if not db.execute("SELECT 1 FROM pair WHERE opener = ? AND closer = ?", (opener, closer)).fetchone():
+        return [event_of(row) for row in slow_unpaired(db, opener, closer)]
+    rows = db.execute(
+        f"SELECT {_OF_EVENT} FROM unpaired u JOIN event e ON e.pos = u.pos WHERE u.opener = ? ORDER BY u.pos",
+        (opener,),
+    )
     return [event_of(row) for row in rows]
+
+
+def slow_unpaired(db: sqlite3.Connection, opener: str, closer: str) -> list[Row]:
+    """The rows of openers without a closer, from the log alone."""
+    rows = db.execute(
+        f"""SELECT {_OF_EVENT} FROM event e WHERE e.key >= ?1 AND e.key < ?2 AND NOT EXISTS (
+                SELECT 1 FROM event c
+                WHERE c.session = e.session AND c.key = ?3 || substr(e.key, length(?1) + 1)) ORDER BY e.pos""",
+        (opener, after_prefix(opener), closer),
+    )
+    return rows.fetchall()
 
 
 def sessions(db: sqlite3.Connection) -> list[SessionHead]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import sqlite3
+import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -48,15 +50,41 @@ _TABLES = (
 )
 
 
-def connect(path: Path, *, write: bool) -> sqlite3.Connection:
+def connect(path: Path) -> sqlite3.Connection:
     """A connection that speaks only autocommit, so that every transaction is ours."""
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0 if write else WAIT)
-    if write:
-        retried(lambda: db.execute("PRAGMA journal_mode=WAL"), path)
-        db.execute("PRAGMA synchronous=FULL")
-    else:
-        db.execute("PRAGMA query_only=ON")
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=WAIT)
+    db.text_factory = _text
     return db
+
+
+def connect_writer(path: Path) -> sqlite3.Connection:
+    """A connection whose commits are on the disk when they return, and that leaves the waiting to `retried`."""
+    db = connect(path)
+    speak_wal(db, path)
+    db.execute("PRAGMA synchronous=FULL")
+    db.execute("PRAGMA secure_delete=ON")
+    db.execute("PRAGMA busy_timeout=0")
+    return db
+
+
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write."""
+    db = connect(path)
+    db.execute("PRAGMA query_only=ON")
+    return db
+
+
+def speak_wal(db: sqlite3.Connection, path: Path) -> None:
+    """Let the file keep a write-ahead log: readers never wait for the writer."""
+    modes: list[str] = []
+    retried(lambda: modes.append(db.execute("PRAGMA journal_mode=WAL").fetchone()[0]), path)
+    if modes != ["wal"]:
+        raise StoreGone(f"the file system of {path} cannot share memory between processes: use a local disk")
+
+
+def _text(value: bytes) -> str:
+    """Text of a column; bytes that are no UTF-8 come through, so that the checksum finds their record."""
+    return value.decode("utf-8", "surrogateescape")
 
 
 def retried(attempt: Callable[[], object], path: Path, wait: float = WAIT) -> None:
@@ -82,9 +110,20 @@ def prepare_file(path: Path) -> None:
     """Create the directory as 0700 and the file as 0600 before SQLite opens it."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        with contextlib.suppress(FileExistsError):
+            _create(path)
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
     except OSError as error:
         raise StoreGone(f"cannot open the store {path}: {error.strerror}") from error
+
+
+def _create(path: Path) -> None:
+    """Make an empty file without opening it: closing a file drops all locks that this process has on it (fcntl(2))."""
+    try:
+        os.mknod(path, 0o600 | stat.S_IFREG)
+    except PermissionError:  # macOS keeps mknod for root; nobody can have this file open yet
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def check_format(db: sqlite3.Connection, path: Path, pairs: Sequence[tuple[str, str]]) -> None:
@@ -146,7 +185,7 @@ def store_error(error: sqlite3.Error, path: Path) -> StoreError:
         return StoreLocked(f"{path} is locked by another process; nothing was written")
     if code == sqlite3.SQLITE_FULL:
         return StoreFull(f"no space left for {path}; nothing was written: free some and try again")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT):
         return StoreDamaged(str(path), str(error))
     return StoreGone(f"the store {path} does not answer: {error}")
 

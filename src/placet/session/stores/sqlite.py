@@ -14,30 +14,43 @@ from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.session.event import Draft, Event
 from placet.session.ids import HOUSE, SessionId
 from placet.session.keys import PAIRS, created
-from placet.session.store import Appended, Bell, Held, Lease, Prepared, Refused, SessionHead, prepare
+from placet.session.store import Appended, Bell, Finding, Held, Lease, Prepared, Refused, SessionHead, prepare
 
 from . import queries
 from .bells import Bells
+from .damage import damage, torn_tail
 from .rows import checksum, event_of
-from .schema import check_format, connect, prepare_file, translated
+from .schema import WAIT, check_format, connect, prepare_file, speak_wal, translated
 from .threads import Threads
 
 
 class SqliteStore:
     """A `Store` on one machine: `await SqliteStore.open(path)`, then `aclose()` or `async with`."""
 
-    def __init__(self, path: Path, clock: Clock) -> None:
+    def __init__(self, path: Path, clock: Clock, dropped: str | None = None, wait: float = WAIT) -> None:
         self.path = path
+        self.dropped = dropped
+        """What was found behind the last commit and dropped when the file was opened: a sentence, or None."""
         self._clock = clock
         self._bells = Bells(path.parent / "bells")
-        self._threads = Threads(path, self._bells.ring)
+        self._threads = Threads(path, self._bells.ring, wait=wait)
 
     @classmethod
     async def open(
-        cls, path: Path | str, *, clock: Clock = SYSTEM_CLOCK, pairs: Sequence[tuple[str, str]] = PAIRS
+        cls,
+        path: Path | str,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+        pairs: Sequence[tuple[str, str]] = PAIRS,
+        wait: float = WAIT,
     ) -> SqliteStore:
-        """Open the file or create it (0600, its directory 0700). Raises StoreError: format, damage, lock, no access."""
-        return cls(await asyncio.to_thread(_check, Path(path), pairs), clock)
+        """Open the file or create it (0600, its directory 0700). Raises StoreError: format, damage, lock, no access.
+
+        `pairs` are the key prefixes that `unpaired` finds by an index; `wait` is how many seconds an append waits for
+        another process that writes.
+        """
+        file, dropped = await asyncio.to_thread(_check, Path(path), pairs)
+        return cls(file, clock, dropped, wait)
 
     @property
     def commits(self) -> int:
@@ -145,6 +158,9 @@ class SqliteStore:
     async def remove(self, session: SessionId) -> None:
         await self._threads.write(lambda db: queries.remove(db, session))
 
+    async def damage(self) -> list[Finding]:
+        return await self._threads.read(damage)
+
     def doorbell(self) -> AbstractAsyncContextManager[Bell]:
         return self._bells.bell()
 
@@ -161,13 +177,16 @@ class SqliteStore:
         await self.aclose()
 
 
-def _check(path: Path, pairs: Sequence[tuple[str, str]]) -> Path:
+def _check(path: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Path, str | None]:
+    """Refuse what is no store of this format, and learn what the last process left behind."""
     path = path.absolute()
     prepare_file(path)
     with translated(path):
-        db = connect(path, write=True)
+        db = connect(path)
         try:
             check_format(db, path, pairs)
+            speak_wal(db, path)
+            dropped = torn_tail(db, path)
         finally:
             db.close()
-    return path
+    return path, dropped

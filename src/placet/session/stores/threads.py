@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import os
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from placet.session.errors import StoreGone
 
-from .schema import connect, retried, store_error
+from .schema import WAIT, connect_reader, connect_writer, retried, store_error
 
 logger = logging.getLogger(__name__)
 
@@ -28,19 +30,13 @@ class Job:
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        self._loop = asyncio.get_running_loop()
-        self.future: asyncio.Future[Any] = self._loop.create_future()
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[Any] = self.loop.create_future()
         self.outcome: Any = None
         self.error: BaseException | None = None
 
-    def settle(self) -> None:
+    def deliver(self) -> None:
         """Hand outcome or error to the waiting task; one that was cancelled meanwhile does not mind."""
-        try:
-            self._loop.call_soon_threadsafe(self._deliver)
-        except RuntimeError:  # its loop is closed, so nobody waits
-            logger.debug("the loop of a waiting task is gone")
-
-    def _deliver(self) -> None:
         if self.future.done():
             return
         if self.error is not None:
@@ -49,13 +45,30 @@ class Job:
             self.future.set_result(self.outcome)
 
 
+def settle(jobs: Sequence[Job]) -> None:
+    """Let the loops of these jobs deliver them, with one wake-up per loop."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[Job]] = {}
+    for job in jobs:
+        by_loop.setdefault(job.loop, []).append(job)
+    for loop, mine in by_loop.items():
+        with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits
+            loop.call_soon_threadsafe(_deliver, mine)
+
+
+def _deliver(jobs: list[Job]) -> None:
+    for job in jobs:
+        job.deliver()
+
+
 class Worker:
     """A thread with a connection of its own and a queue of jobs."""
 
-    def __init__(self, path: Path, name: str, jobs: queue.SimpleQueue[Job | None], *, write: bool) -> None:
+    def __init__(
+        self, path: Path, name: str, jobs: queue.SimpleQueue[Job | None], connect: Callable[[Path], sqlite3.Connection]
+    ) -> None:
         self._path = path
         self._jobs = jobs
-        self._write = write
+        self._connect = connect
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -76,10 +89,10 @@ class Worker:
 
     def _connected(self, job: Job) -> sqlite3.Connection | None:
         try:
-            return connect(self._path, write=self._write)
+            return self._connect(self._path)
         except Exception as error:  # the waiting task gets it; the next job tries again
             job.error = store_error(error, self._path) if isinstance(error, sqlite3.Error) else error
-            job.settle()
+            settle([job])
             return None
 
     def _serve(self, db: sqlite3.Connection, job: Job) -> None:
@@ -101,7 +114,7 @@ class Reader(Worker):
             finally:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
-        job.settle()
+        settle([job])
 
 
 class Writer(Worker):
@@ -111,11 +124,13 @@ class Writer(Worker):
     """
 
     def __init__(
-        self, path: Path, name: str, jobs: queue.SimpleQueue[Job | None], committed: Callable[[], None]
+        self, path: Path, name: str, jobs: queue.SimpleQueue[Job | None], committed: Callable[[], None], wait: float
     ) -> None:
         self._committed = committed
+        self._wait = wait
+        self._file = _identity(path)
         self.commits = 0
-        super().__init__(path, name, jobs, write=True)
+        super().__init__(path, name, jobs, connect_writer)
 
     def _serve(self, db: sqlite3.Connection, first: Job) -> None:
         batch = self._batch(first)
@@ -127,8 +142,7 @@ class Writer(Worker):
                 job.error = failure
             changed = False
             self._roll_back(db)
-        for job in batch:
-            job.settle()
+        settle(batch)
         if changed:
             self._committed()
 
@@ -147,7 +161,9 @@ class Writer(Worker):
 
     def _commit(self, db: sqlite3.Connection, batch: list[Job]) -> bool:
         before = db.total_changes
-        retried(lambda: db.execute("BEGIN IMMEDIATE"), self._path)
+        if _identity(self._path) != self._file:
+            raise StoreGone(f"{self._path} was removed or replaced while it was open: stop placet and put it back")
+        retried(lambda: db.execute("BEGIN IMMEDIATE"), self._path, self._wait)
         for job in batch:
             db.execute("SAVEPOINT job")
             try:
@@ -170,14 +186,22 @@ class Writer(Worker):
             logger.exception("rolling back %s failed", self._path)
 
 
+def _identity(path: Path) -> tuple[int, int]:
+    try:
+        found = os.stat(path)
+    except OSError:  # gone; that differs from every file
+        return (0, 0)
+    return (found.st_dev, found.st_ino)
+
+
 class Threads:
     """The writer and the readers of one store."""
 
-    def __init__(self, path: Path, committed: Callable[[], None], readers: int = 2) -> None:
+    def __init__(self, path: Path, committed: Callable[[], None], *, wait: float = WAIT, readers: int = 2) -> None:
         self._writes: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._reads: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self.writer = Writer(path, "placet-store-writer", self._writes, committed)
-        self._readers = [Reader(path, f"placet-store-reader-{n}", self._reads, write=False) for n in range(readers)]
+        self.writer = Writer(path, "placet-store-writer", self._writes, committed, wait)
+        self._readers = [Reader(path, f"placet-store-reader-{n}", self._reads, connect_reader) for n in range(readers)]
         self._path = path
         self._closed = False
 
