@@ -1,0 +1,101 @@
+"""The port that every way of confining a process implements, and the facts it reports about itself."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from .policy import Profile, Workdir
+
+
+class Enforcement(StrEnum):
+    """How much of a profile a backend enforces."""
+
+    FULL = "full"
+    PARTIAL = "partial"
+    UNTESTED = "untested"
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """What a functional probe found: whether the backend confines here, and why not in one line."""
+
+    usable: bool
+    why: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One process to start: what, with which environment, where, and the descriptors for its output."""
+
+    profile: Profile
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    workdir: Workdir
+    stdout: int
+    stderr: int
+    umask: int = -1
+    marks: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a process ended. `broken` is the backend's own message if the sandbox failed before the command ran."""
+
+    code: int | None
+    signal: str | None = None
+    broken: str | None = None
+
+
+class Process(Protocol):
+    """A started process with everything that it starts."""
+
+    @property
+    def pid(self) -> int: ...
+
+    async def wait(self) -> Exit:
+        """Return as soon as the started process has ended; what it left behind may still be alive."""
+        ...
+
+    def terminate(self) -> None:
+        """Ask everything in the tree to end (SIGTERM)."""
+        ...
+
+    async def clear(self) -> None:
+        """Kill whatever of the tree is alive, and return when nothing of it is, zombies included."""
+        ...
+
+
+class Backend(Protocol):
+    """A way to confine a process."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def enforcement(self) -> Enforcement: ...
+
+    @property
+    def not_governed(self) -> tuple[str, ...]:
+        """What this backend does not hold, one plain sentence each, for the screen."""
+        ...
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The system's error texts (lower case) that a denial by this backend produces."""
+        ...
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether only one command at a time may run, because what it leaves behind cannot be told apart."""
+        ...
+
+    def probe(self) -> ProbeResult:
+        """Try for real: a write inside must work, a write outside must fail. Blocks for some milliseconds."""
+        ...
+
+    async def spawn(self, launch: Launch) -> Process:
+        """Start the process confined. Raises `StartFailed`, `WorkdirUnusable` or `WorkdirChanged`; nothing ran then."""
+        ...

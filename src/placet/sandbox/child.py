@@ -1,0 +1,134 @@
+"""A process that we started: its end, and the end of everything that it left behind."""
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import anyio
+from anyio import to_thread
+
+from .backend import Exit, Launch
+from .errors import StartFailed
+from .linux import processes
+from .linux.processes import Seen
+
+T = TypeVar("T")
+
+_ROUNDS = 100
+_PAUSE = 0.001
+_lasting: dict[int, ThreadPoolExecutor] = {}
+
+
+async def on_lasting_thread(call: Callable[[], T]) -> T:
+    """Call on the one thread that lives as long as this process: `bwrap --die-with-parent` follows its thread."""
+    executor = _lasting.setdefault(os.getpid(), ThreadPoolExecutor(1, thread_name_prefix="placet-spawn"))
+    with anyio.CancelScope(shield=True):
+        return await asyncio.wrap_future(executor.submit(call))
+
+
+def start(
+    argv: Sequence[str], launch: Launch, *, env: Mapping[str, str], cwd: str | None, keep: Sequence[int] = ()
+) -> subprocess.Popen[bytes]:
+    """Start a program in a session of its own, without input, with no descriptor but its output and `keep`.
+
+    Raises `StartFailed`.
+    """
+    try:
+        return subprocess.Popen(
+            list(argv),
+            env=dict(env),
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=launch.stdout,
+            stderr=launch.stderr,
+            pass_fds=tuple(keep),
+            start_new_session=True,
+            umask=launch.umask,
+        )
+    except OSError as error:
+        raise StartFailed(f"{argv[0]} could not be started: {error.strerror or error}") from error
+
+
+class Child:
+    """A started process, followed by a pidfd; everything that it starts is found through /proc.
+
+    `owns` says of a process that was left to us (we are the subreaper) whether it came from this one.
+    """
+
+    def __init__(self, popen: subprocess.Popen[bytes], owns: Callable[[Seen], bool]) -> None:
+        self._popen = popen
+        self._pidfd = os.pidfd_open(popen.pid)
+        self._owns = owns
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    async def wait(self) -> Exit:
+        await ended(self._pidfd)
+        return exit_of(self._popen.wait())
+
+    def terminate(self) -> None:
+        for seen in self._tree():
+            processes.send(seen, signal.SIGTERM)
+
+    async def clear(self) -> None:
+        with anyio.CancelScope(shield=True):
+            try:
+                if self._popen.returncode is None or any(True for _ in self._adopted()):
+                    await to_thread.run_sync(self._kill)
+            finally:
+                os.close(self._pidfd)
+
+    def _kill(self) -> None:
+        """Stop all first, so that none can start others meanwhile, then kill and reap until nothing is found."""
+        for attempt in range(_ROUNDS):
+            tree = list(self._tree())
+            for seen in tree:
+                processes.send(seen, signal.SIGSTOP if attempt == 0 else signal.SIGKILL)
+            if attempt and self._popen.returncode is None:
+                self._popen.kill()
+                self._popen.wait()
+            for seen in tree:
+                if seen.pid != self.pid:
+                    processes.reap(seen.pid)
+            if not tree:
+                return
+            time.sleep(_PAUSE * attempt)
+
+    def _tree(self) -> Iterator[Seen]:
+        roots = list(self._adopted())
+        if self._popen.returncode is None and (root := processes.look(self.pid)) is not None:
+            roots.append(root)
+        yield from roots
+        if roots:
+            yield from processes.descendants([seen.pid for seen in roots])
+
+    def _adopted(self) -> Iterator[Seen]:
+        return (seen for seen in processes.own_children() if seen.pid != self.pid and self._owns(seen))
+
+
+async def ended(pidfd: int) -> None:
+    """Return when the process of the pidfd has ended."""
+    await anyio.wait_readable(pidfd)
+
+
+def exit_of(returncode: int) -> Exit:
+    """The end that a return code of `Popen` tells."""
+    if returncode < 0:
+        return Exit(None, signal_name(-returncode))
+    return Exit(returncode)
+
+
+def signal_name(number: int) -> str:
+    """The name of a signal, SIGKILL say."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"

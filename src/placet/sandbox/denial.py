@@ -1,0 +1,133 @@
+"""Whether the sandbox denied something: evidence, not words.
+
+A run is denied if it failed, its output has the system's error text for something that its backend refuses, next to a
+path that lies outside what the profile grants, and the unconfined server could have written there. The search is plain
+and bounded: no regular expression, no path is opened.
+"""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from .backend import Backend
+from .mode import SandboxMode
+from .policy import Profile
+from .process import Command, Run
+from .workspace import git
+
+_LINES, _LINE, _PATHS = 400, 4096, 64
+_QUOTES = {"'": "'", '"': '"', "‘": "’", "“": "”", "`": "'"}
+_NOT_TESTED = tuple(Path(name) for name in ("/proc/self", "/proc/thread-self", "/dev"))
+_CERTAIN = "read-only file system"
+_BUSY = "device or resource busy"
+_CANNOT_EXECUTE = 126
+
+
+def judged(run: Run, command: Command, backend: Backend) -> Run:
+    """The run with its denial filled in. Blocks for a few system calls."""
+    failed = run.exit_code is not None and run.exit_code not in (0, _CANNOT_EXECUTE)
+    if not failed or run.timed_out or run.aborted or run.sandbox.runner_failed is not None:
+        return run
+    workdir = (command.workdir or command.profile.workspace).path
+    for text in (run.stderr.text, run.stdout.text):
+        path = evidence(text, backend.phrases, command.profile, workdir)
+        if path is not None:
+            return replace(run, sandbox=replace(run.sandbox, denied=True, path=str(path)))
+    return run
+
+
+def evidence(text: str, phrases: tuple[str, ...], profile: Profile, workdir: Path) -> Path | None:
+    """The first path in the text of which the sandbox denied the writing, or None."""
+    tested = 0
+    for line in text.splitlines()[-_LINES:]:
+        line = line[:_LINE]
+        for phrase in phrases:
+            if not _says(line.lower(), phrase):
+                continue
+            for candidate in _paths(line, certain=phrase == _CERTAIN):
+                tested += 1
+                if tested > _PATHS:
+                    return None
+                path = Path(os.path.normpath(workdir / candidate))
+                if _refused_by(profile, path, only_protected=phrase == _BUSY) and _server_could_write(path):
+                    return path
+    return None
+
+
+def _says(line: str, phrase: str) -> bool:
+    """Whether the line has the system's error text, not a sentence that only begins like it."""
+    at = line.find(phrase)
+    if at < 0:
+        return False
+    after = line[at + len(phrase) :].strip()
+    return not after or after[0] in ":.'\"’)" or after.startswith("(os error") or (after[0] == "," and " e" in f" {line[:at]}")
+
+
+def _paths(line: str, *, certain: bool) -> Iterator[str]:
+    """What in a line may be a path: quoted parts, parts between colons, absolute words; relative ones with care."""
+    yield from _quoted(line)
+    parts = [part.strip() for part in line.split(": ")]
+    for index, part in enumerate(parts):
+        if part.startswith("/"):
+            yield part
+        elif part and certain and index and "\0" not in part and "@" not in part and len(part.split()) == 1:
+            yield part
+    for word in line.split():
+        word = word.strip("'\"‘’“”`,;:()[]")
+        if word.startswith("/"):
+            yield word
+
+
+def _quoted(line: str) -> Iterator[str]:
+    start = 0
+    while start < len(line):
+        close = _QUOTES.get(line[start])
+        end = line.find(close, start + 1) if close else -1
+        if end > start + 1:
+            yield line[start + 1 : end]
+            start = end + 1
+        else:
+            start += 1
+
+
+def _refused_by(profile: Profile, path: Path, *, only_protected: bool) -> bool:
+    """Whether the profile does not grant writing at that path; symlinks in it are resolved."""
+    if len(os.fsencode(str(path))) > _LINE or any(path == kept or kept in path.parents for kept in _NOT_TESTED):
+        return False
+    real = Path(os.path.realpath(path))
+    if any(_at_or_below(real, kept) or _at_or_below(path, kept) for kept in _protected(profile)):
+        return True
+    if only_protected:
+        return False
+    granted = (*profile.writable, Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))
+    return not any(_at_or_below(real, root) for root in granted)
+
+
+def _protected(profile: Profile) -> list[Path]:
+    if profile.mode is SandboxMode.READ_ONLY:
+        return []
+    own = git.directory(profile.workspace.path)
+    pointer = git.link(profile.workspace.path)
+    directories = [*([own] if own else []), *profile.git_roots]
+    kept = [path for directory in directories for path in git.protected(directory)]
+    return [*kept, *profile.protected, *([pointer] if pointer else [])]
+
+
+def _server_could_write(path: Path) -> bool:
+    """Whether this process may write the file, or make it in the nearest directory that exists (access(2))."""
+    try:
+        while not os.path.lexists(path):
+            path = path.parent
+            if os.path.lexists(path):
+                return os.path.isdir(path) and os.access(path, os.W_OK | os.X_OK)
+        if os.path.isdir(path) or os.path.islink(path):
+            return os.access(path, os.W_OK) or os.access(path.parent, os.W_OK | os.X_OK)
+        return os.access(path, os.W_OK)
+    except (OSError, ValueError):
+        return False
+
+
+def _at_or_below(path: Path, root: Path) -> bool:
+    return path == root or root in path.parents

@@ -1,0 +1,1 @@
+"""The kernel's own means of confinement, called directly: Landlock, seccomp, capabilities, process control."""

@@ -1,0 +1,32 @@
+"""System calls that Python has no function for. Each acts on the calling thread unless it says otherwise."""
+from __future__ import annotations
+
+import ctypes
+import os
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_syscall = _libc.syscall
+_syscall.restype = ctypes.c_long
+
+
+def syscall(what: str, number: int, *arguments: object) -> int:
+    """Make a raw system call. Raises `OSError` that names `what` was tried."""
+    return _checked(what, int(_syscall(number, *arguments)))
+
+
+def prctl(what: str, option: int, value: int = 0) -> int:
+    """Call prctl(2) with one value. Raises `OSError` that names `what` was tried."""
+    zero = ctypes.c_ulong(0)
+    return _checked(what, int(_libc.prctl(option, ctypes.c_ulong(value), zero, zero, zero)))
+
+
+def capset(header: ctypes.Structure, data: ctypes.Array[ctypes.Structure]) -> None:
+    """Set the capabilities of the calling thread. Raises `OSError`."""
+    _checked("capset", int(_libc.capset(ctypes.byref(header), data)))
+
+
+def _checked(what: str, result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result

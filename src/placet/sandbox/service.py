@@ -1,0 +1,166 @@
+"""The face of the room: everything that starts a process goes through here."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+from anyio import to_thread
+
+from ..kernel.clock import SYSTEM_CLOCK, Clock
+from ..session.ids import SessionId
+from . import denial, environment, process, unconfined
+from .backend import Backend
+from .errors import SandboxUnavailable
+from .mode import SandboxMode
+from .policy import Network, Profile, Workdir
+from .process import Command, Facts, Run
+from .selection import Selection
+from .storage import Storage
+from .workspace import check
+from .workspace.check import WorkspaceFacts, WorkspaceRefused
+from .workspace.hidden import BY_DEFAULT, hidden
+
+
+class StatePlaces(Protocol):
+    """What the room needs to know of the places of an installation."""
+
+    @property
+    def state(self) -> Path: ...
+
+    @property
+    def config_file(self) -> Path: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the configuration says about commands."""
+
+    hidden: tuple[str, ...] = BY_DEFAULT
+    shown: tuple[Path, ...] = ()
+    umask: int = -1
+
+
+class Sandbox:
+    """Runs commands within their profiles. One per server."""
+
+    def __init__(
+        self, places: StatePlaces, selection: Selection, clock: Clock = SYSTEM_CLOCK, *, settings: Settings | None = None
+    ) -> None:
+        self._places, self._selection, self._clock = places, selection, clock
+        self._settings = settings or Settings()
+        self._storage = Storage(places.state)
+        self._turn = anyio.Lock()
+        self._full_access_ran = False
+
+    @property
+    def selection(self) -> Selection:
+        return self._selection
+
+    @property
+    def full_access_ran(self) -> bool:
+        """Whether a command has run with full access since this process started."""
+        return self._full_access_ran
+
+    def profile(
+        self,
+        session: SessionId,
+        workspace: Workdir,
+        mode: SandboxMode,
+        *,
+        git_roots: Iterable[Path] = (),
+        network: Network = Network.OPEN,
+        unix_sockets: bool = False,
+        escalated: bool = False,
+    ) -> Profile:
+        """What one call in that mode may touch. Looks at what there is to hide now."""
+        state = self._places.state
+        own = check.own_code(workspace.path, state, self._places.config_file)
+        return Profile(
+            mode=mode,
+            session=session,
+            workspace=workspace,
+            temp=self.temp_dir(session),
+            git_roots=tuple(git_roots),
+            hidden=hidden(state, names=self._settings.hidden, shown=self._settings.shown) if mode.confines else (),
+            protected=own,
+            network=network,
+            unix_sockets=unix_sockets,
+            escalated=escalated,
+        )
+
+    async def run(self, command: Command) -> Run:
+        """Run a command and return when nothing of it is left.
+
+        Raises `SandboxUnavailable` if nothing can confine it (it did not run), `WorkdirUnusable`, `WorkdirChanged` or
+        `StartFailed`.
+        """
+        profile = command.profile
+        env = environment.build(profile, str(profile.temp))
+        spill = self._storage.spills(profile.session)
+        if not profile.mode.confines:
+            self._full_access_ran = True
+            facts = Facts(profile.mode)
+            return await process.run(command, unconfined.spawn, facts, env=env, spill=spill, umask=self._settings.umask)
+        backend = await self._backend()
+        facts = Facts(profile.mode, enforcement=backend.enforcement, backend=backend.name)
+        if backend.exclusive:
+            async with self._turn:
+                done = await self._confined(command, backend, facts, env)
+        else:
+            done = await self._confined(command, backend, facts, env)
+        return await to_thread.run_sync(denial.judged, done, command, backend)
+
+    async def probe_write(self, session: SessionId, workspace: Workdir) -> str | None:
+        """Try a write in the workspace, confined; None if it works, else one line that says why and names the owner."""
+        profile = self.profile(session, workspace, SandboxMode.WORKSPACE_WRITE)
+        done = await self.run(Command(profile=profile, script=check.WRITE_PROBE, timeout_ms=10_000))
+        return None if done.exit_code == 0 else check.not_writable(workspace.path)
+
+    async def check_workspace(self, path: Path) -> WorkspaceFacts | WorkspaceRefused:
+        """Whether a folder may be a session's workspace: its facts, or the one line that says why not."""
+        backend = await to_thread.run_sync(self._selection.choose)
+        found = await to_thread.run_sync(check.check, path, self._places.state, self._places.config_file)
+        if isinstance(found, WorkspaceFacts) and found.read_only and (backend is None or backend.exclusive):
+            return WorkspaceRefused(
+                f"The folder {found.workdir.path} holds placet's own program ({found.read_only[0]}), which only bubblewrap can"
+                " keep read-only: install bubblewrap, or choose another folder"
+            )
+        return found
+
+    def temp_dir(self, session: SessionId) -> Path:
+        """The session's private temp directory, made if it is missing."""
+        return self._storage.temp(session)
+
+    def forget_session(self, session: SessionId) -> None:
+        """Remove the session's temp directory and spills, with whatever commands have put there."""
+        self._storage.remove(session)
+
+    def sweep(self) -> None:
+        """Clean up what a killed server left behind. To be called once at start."""
+        for verdict in self._selection.verdicts():
+            tidy = getattr(verdict.backend, "sweep", None)
+            if tidy is not None:
+                tidy()
+
+    async def _backend(self) -> Backend:
+        backend = await to_thread.run_sync(self._selection.choose)
+        if backend is None:
+            why, hint = await to_thread.run_sync(self._selection.refusal)
+            self._selection.forget()
+            raise SandboxUnavailable(why, hint)
+        return backend
+
+    async def _confined(self, command: Command, backend: Backend, facts: Facts, env: Mapping[str, str]) -> Run:
+        spill = self._storage.spills(command.profile.session)
+        done = await process.run(command, backend.spawn, facts, env=env, spill=spill, umask=self._settings.umask)
+        if done.sandbox.runner_failed is not None:
+            self._selection.forget()
+        return done
+
+
+def with_mode(profile: Profile, mode: SandboxMode) -> Profile:
+    """The same profile in another mode, as a person granted it for one call."""
+    return replace(profile, mode=mode, escalated=True)

@@ -1,0 +1,105 @@
+"""The files that placet keeps for a session's commands: its private temp directory and its spills."""
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from ..session.ids import SessionId
+
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Storage:
+    """Below the state directory, readable by this account only: `tmp/SESSION` and `spill/SESSION`."""
+
+    def __init__(self, state: Path) -> None:
+        self._temp, self._spill = state / "tmp", state / "spill"
+
+    def temp(self, session: SessionId) -> Path:
+        """The session's temp directory, made if it is missing; its real path."""
+        return Path(os.path.realpath(_private(self._temp, session)))
+
+    def spills(self, session: SessionId) -> Callable[[str], tuple[int, Path]]:
+        """A function that opens a new spill file for the stream it is given, as a descriptor and a path."""
+
+        def open_spill(stream: str) -> tuple[int, Path]:
+            path = _private(self._spill, session) / f"{stream}-{secrets.token_hex(8)}.txt"
+            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), path
+
+        return open_spill
+
+    def remove(self, session: SessionId) -> None:
+        """Remove both, whatever commands have made in them; no symlink is followed."""
+        for parent in (self._temp, self._spill):
+            with suppress(FileNotFoundError):
+                remove_tree(parent, _name(session))
+
+
+def _name(session: SessionId) -> str:
+    if not session or not _LETTERS.issuperset(session):
+        raise ValueError(f"{session!r} is not the id of a session")
+    return session
+
+
+def _private(parent: Path, session: SessionId) -> Path:
+    path = parent / _name(session)
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+def remove_tree(parent: Path, name: str) -> None:
+    """Remove a directory and all in it by handles, however deep it is, also what its owner locked (mode 000).
+
+    Raises `OSError` if something belongs to another account. Deep trees are moved up piece by piece, so that neither
+    the stack nor the number of open files grows with their depth.
+    """
+    above = os.open(parent, _DIRECTORY)
+    try:
+        top = _enter(above, name)
+        try:
+            while folders := _empty(top):
+                for folder in folders:
+                    _lift(top, folder)
+        finally:
+            os.close(top)
+        os.rmdir(name, dir_fd=above)
+    finally:
+        os.close(above)
+
+
+def _empty(directory: int) -> list[str]:
+    """Unlink everything in the directory but directories; returns their names."""
+    folders = []
+    for entry in os.listdir(directory):
+        if stat.S_ISDIR(os.stat(entry, dir_fd=directory, follow_symlinks=False).st_mode):
+            folders.append(entry)
+        else:
+            os.unlink(entry, dir_fd=directory)
+    return folders
+
+
+def _lift(top: int, name: str) -> None:
+    """Remove one directory, after its own directories have been moved beside it."""
+    inner = _enter(top, name)
+    try:
+        for folder in _empty(inner):
+            os.close(_enter(inner, folder))
+            os.rename(folder, f"{secrets.token_hex(12)}", src_dir_fd=inner, dst_dir_fd=top)
+    finally:
+        os.close(inner)
+    os.rmdir(name, dir_fd=top)
+
+
+def _enter(parent: int, name: str) -> int:
+    """Open a directory, made accessible to its owner first."""
+    handle = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        os.chmod(f"/proc/self/fd/{handle}", 0o700)
+        return os.open(f"/proc/self/fd/{handle}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    finally:
+        os.close(handle)

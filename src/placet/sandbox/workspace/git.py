@@ -1,0 +1,81 @@
+"""What of a git repository other programs of the person run or read as configuration, and so stays read-only.
+
+A `.git` directory is made a mount point of its own, so that it cannot be renamed away; `git` reads all else of it as
+data (gitrepository-layout(5)).
+"""
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+_LIMIT = 4096
+_READ_ONLY = ("config", "config.worktree", "hooks", "info/attributes", "modules", "commondir")
+_READ_ONLY_OF_WORKTREE = ("gitdir", "commondir", "config.worktree")
+
+
+def directory(folder: Path) -> Path | None:
+    """The folder's own `.git` directory, or None if it has none or `.git` is a file or a symlink."""
+    git = folder / ".git"
+    return git if _is(git, stat.S_ISDIR) else None
+
+
+def link(folder: Path) -> Path | None:
+    """The folder's `.git` file, by which a worktree or submodule names its git directory elsewhere; None if it has none."""
+    git = folder / ".git"
+    return git if _is(git, stat.S_ISREG) else None
+
+
+def protected(git: Path) -> list[Path]:
+    """What exists in a git directory and must stay as it is while commands of an agent run."""
+    found = [git / name for name in _READ_ONLY]
+    worktrees = git / "worktrees"
+    if _is(worktrees, stat.S_ISDIR):
+        found += [entry / name for entry in sorted(worktrees.iterdir()) for name in _READ_ONLY_OF_WORKTREE]
+    return [path for path in found if _is(path, lambda mode: stat.S_ISDIR(mode) or stat.S_ISREG(mode))]
+
+
+def outside_roots(folder: Path) -> tuple[Path, ...]:
+    """The git directories outside the folder that commits in a linked worktree need, resolved from its `.git` file.
+
+    Only for a true linked worktree: its git directory must lie in `worktrees` of the common directory and name the
+    folder back (`gitdir`). Anything else gives nothing, and commits are then denied like any other write outside.
+    To be called once, before any code of an agent has run in the folder.
+    """
+    pointer = link(folder)
+    text = _line(pointer) if pointer else None
+    if text is None or not text.startswith("gitdir: "):
+        return ()
+    own = Path(os.path.realpath(folder / text.removeprefix("gitdir: ")))
+    common_text, back = _line(own / "commondir"), _line(own / "gitdir")
+    if common_text is None or back is None:
+        return ()
+    common = Path(os.path.realpath(own / common_text))
+    names_folder = os.path.realpath(own / back) == os.path.realpath(folder / ".git")
+    if not names_folder or own.parent != common / "worktrees" or not _is(common, stat.S_ISDIR):
+        return ()
+    return (common,)
+
+
+def _is(path: Path, kind: object) -> bool:
+    try:
+        mode = path.lstat().st_mode
+    except (OSError, ValueError):
+        return False
+    return bool(kind(mode))  # type: ignore[operator]
+
+
+def _line(path: Path) -> str | None:
+    """The one line of a small regular file; None for anything else. Never blocks and follows no link."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return None
+        return os.fsdecode(os.read(handle, _LIMIT)).removesuffix("\n")
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
