@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from placet.agent import mailbox
+from placet.agent.context import switch_text
 from placet.agent.errors import MessageIdTaken
 from placet.agent.mailbox import Target
+from placet.approval.outcome import Policy
+from placet.permission.knobs import Change, Knobs
+from placet.sandbox.mode import SandboxMode
 from placet.session import keys
 from placet.session.errors import UnknownSession
 from placet.session.event import Draft, Event
-from placet.session.ids import MessageId, SessionId
+from placet.session.ids import MessageId, SessionId, new_message_id
 from placet.session.store import Appended, Refused, Store
 
 By = Mapping[str, Any]
@@ -71,6 +75,31 @@ async def stop(store: Store, session: SessionId, key: str, by: By, *, reason: st
             case Refused():
                 continue  # the turn ended in between: look again
     return NotRunning()
+
+
+async def select_preset(knobs: Knobs, session: SessionId, preset: str, *, by: By, key: str) -> Change:
+    """Select a preset, and tell the model in the same append if that changes the policy (A19, E10)."""
+    return await knobs.select(session, preset, by=dict(by), key=key, also=policy_notice)
+
+
+async def turn_knobs(
+    knobs: Knobs,
+    session: SessionId,
+    *,
+    mode: SandboxMode | None = None,
+    policy: Policy | None = None,
+    by: By,
+    key: str,
+) -> Change:
+    """Set the mode, the policy or both, and tell the model in the same append if that changes the policy."""
+    return await knobs.turn(session, mode=mode, policy=policy, by=dict(by), key=key, also=policy_notice)
+
+
+def policy_notice(change: Change) -> list[Draft]:
+    """The message that tells the model of another policy; it waits for the next wake."""
+    if change.policy is None:
+        return []
+    return [mailbox.inject(new_message_id(), switch_text(*change.policy), source=mailbox.Source("plugin", "approval"))]
 
 
 async def rename(store: Store, session: SessionId, title: str, by: By, key: str) -> None:

@@ -7,6 +7,7 @@ the server's environment only; they are in no request of ours, no log line and n
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -261,12 +262,13 @@ def history_of(request: ModelRequest, *, reasoning: bool = False) -> list[wire.M
     for message in request.messages:
         match message:
             case UserTurn(text=text):
-                asked.append(wire.UserPromptPart(text))
+                asked.append(wire.UserPromptPart(_sendable(text)))
             case ToolReturn(call_id=call_id, name=name, text=text):
-                asked.append(wire.ToolReturnPart(tool_name=name, content=text, tool_call_id=call_id))
+                asked.append(wire.ToolReturnPart(tool_name=name, content=_sendable(text), tool_call_id=call_id))
             case AssistantTurn():
-                flush()
-                history.append(wire.ModelResponse(parts=_said(message, wire, reasoning=reasoning)))
+                if parts := _said(message, wire, reasoning=reasoning):
+                    flush()
+                    history.append(wire.ModelResponse(parts=parts))
     flush()
     return history
 
@@ -274,6 +276,13 @@ def history_of(request: ModelRequest, *, reasoning: bool = False) -> list[wire.M
 def _said(turn: AssistantTurn, wire: Any, *, reasoning: bool) -> list[Any]:
     parts: list[Any] = [wire.ThinkingPart(turn.reasoning)] if reasoning and turn.reasoning else []
     if turn.text:
-        parts.append(wire.TextPart(turn.text))
-    parts += [wire.ToolCallPart(call.name, call.arguments, tool_call_id=call.id) for call in turn.calls]
+        parts.append(wire.TextPart(_sendable(turn.text)))
+    parts += [
+        wire.ToolCallPart(_sendable(call.name), _sendable(call.arguments), tool_call_id=call.id) for call in turn.calls
+    ]
     return parts
+
+
+def _sendable(text: str) -> str:
+    """The text with what UTF-8 cannot carry (lone surrogates) replaced by its mark."""
+    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)

@@ -1,0 +1,191 @@
+"""`rehearsal`: the built-in offline model. It is no model at all, and says so; it only follows the rules below.
+
+It behaves as a careful agent does: a line `$ COMMAND` runs that command, several such lines run side by side. If the
+sandbox denies one, it tries exactly that command once more, with the narrowest mode that suffices and one sentence why.
+A refusal is final, and any note that came with it is read back. It decides from the transcript alone, so that it says the
+same thing again after a crash.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+
+from placet.agent.model.port import (
+    PERSON,
+    AssistantTurn,
+    Message,
+    ModelCall,
+    ModelRequest,
+    Piece,
+    Reply,
+    TextDelta,
+    ToolReturn,
+    UserTurn,
+)
+from placet.agent.model.script import words
+
+GREETING = """\
+I am the rehearsal model: not a real model, only a few rules that let you try placet without a key. I do not understand \
+sentences, but I can run commands. Write one after a dollar sign, for example
+
+    $ echo hi > ~/note.txt
+
+I run it in the sandbox. If the sandbox denies it, I try that command once more and ask for your consent: a card appears, \
+and nothing happens before you allow it. You can reject it with a note for me, or stop me at any time. Several lines that \
+begin with $ run side by side.
+
+For a real model, set DEEPSEEK_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY where you start placet, and start it again."""
+
+DENIED = re.compile(r"^\[sandbox: file access denied under (read-only|workspace-write) mode\]$", re.MULTILINE)
+OFFER = "[sandbox: escalation available"
+DENIED_PATH = re.compile(
+    r"^[^\n]*?((?:/|\.{1,2}/)?[^\s:'\"‘’]+)['’]?: (?:Read-only file system|Permission denied)", re.MULTILINE
+)
+EXIT = re.compile(r"^\[(exit code: \d+|killed by signal: \S+)\]$", re.MULTILINE)
+ROOT = re.compile(r'(?:workspace|inside) ("(?:[^"\\]|\\.)*")')
+PROMPTS_OFF = "Approval: prompts are off"
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the rehearsal will say and call."""
+
+    sentences: list[str] = field(default_factory=list)
+    calls: list[ModelCall] = field(default_factory=list)
+
+    def run(self, command: str, **more: str) -> None:
+        """Call for a command; `more` are arguments beside it."""
+        arguments = {"command": command, "description": f"Run {_short(command)}", **more}
+        self.calls.append(ModelCall(f"r{len(self.calls) + 1}", "bash", json.dumps(arguments, ensure_ascii=False)))
+
+
+class Rehearsal:
+    """Follows its rules; `pace` is the pause in seconds between two words, so that the page has something to stream."""
+
+    name = "rehearsal"
+    real = False
+
+    def __init__(self, *, pace: float = 0.012) -> None:
+        self.pace = pace
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Piece]:
+        """Answer what came in since its last message: results of its calls, and messages of the person."""
+        answer = respond(request.messages)
+        text = "\n\n".join(answer.sentences)
+        for word in words(text):
+            await anyio.sleep(self.pace)
+            yield TextDelta(word)
+        yield Reply(text, tuple(answer.calls))
+
+
+def respond(messages: tuple[Message, ...]) -> Answer:
+    """The answer to a conversation, by the rules and nothing else."""
+    answer = Answer()
+    last, news = _since_last(messages)
+    calls = {call.id: call for call in last.calls} if last else {}
+    for result in news:
+        if isinstance(result, ToolReturn) and result.call_id in calls:
+            _after_result(answer, _arguments(calls[result.call_id]), result, messages)
+    for message in news:
+        if isinstance(message, UserTurn) and message.source == PERSON:
+            _after_message(answer, message.text)
+    if not answer.sentences and not answer.calls:
+        answer.sentences.append("There is nothing for me to do.")
+    return answer
+
+
+def _since_last(messages: tuple[Message, ...]) -> tuple[AssistantTurn | None, tuple[Message, ...]]:
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if isinstance(message, AssistantTurn):
+            return message, messages[index + 1 :]
+    return None, messages
+
+
+def _after_message(answer: Answer, text: str) -> None:
+    commands = [line.strip()[1:].strip() for line in text.splitlines() if line.strip().startswith("$")]
+    commands = [command for command in commands if command]
+    for command in commands:
+        answer.run(command)
+    if len(commands) == 1:
+        answer.sentences.append(f"I run `{_short(commands[0])}`.")
+    elif commands:
+        answer.sentences.append(f"I run these {len(commands)} commands side by side.")
+    else:
+        answer.sentences.append(GREETING)
+
+
+def _after_result(answer: Answer, asked: dict[str, Any], result: ToolReturn, messages: tuple[Message, ...]) -> None:
+    command = str(asked.get("command", ""))
+    escalated = "sandbox_permissions" in asked
+    denied = DENIED.search(result.text)
+    if denied and not escalated and OFFER in result.text and not _prompts_off(messages):
+        path = DENIED_PATH.search(result.text)
+        where = path[1] if path else None
+        mode = narrowest(denied[1], where, _root(messages))
+        target = f"write to {where}" if where else "write outside the workspace"
+        why = f"The sandbox denied this command, which has to {target} to do what you asked for."
+        answer.run(command, sandbox_permissions=mode, justification=why)
+        answer.sentences.append(f"The sandbox denied `{_short(command)}`. I try it once more, and ask you first.")
+    elif denied:
+        answer.sentences.append(f"The sandbox denied `{_short(command)}`. I leave it at that.")
+    elif result.is_error:
+        answer.sentences.append(_after_error(command, result.text, escalated=escalated))
+    else:
+        end = EXIT.search(result.text)
+        answer.sentences.append(f"`{_short(command)}` has run ({end[1] if end else 'it ended'}).")
+
+
+def _after_error(command: str, text: str, *, escalated: bool) -> str:
+    said = text.removeprefix("Error: ").strip()
+    if escalated and "rejected" in said:
+        return f"You rejected `{_short(command)}`, so it did not run and I will not try it again. {_note(said)}".strip()
+    return f"`{_short(command)}` did not succeed: {said}"
+
+
+def _note(said: str) -> str:
+    found = NOTE.search(said)
+    return f"I read your note: {found[1].strip()}" if found else ""
+
+
+NOTE = re.compile(r"(?:note|said|feedback)[^:]*: (.+)", re.DOTALL)
+
+
+def narrowest(mode: str, path: str | None, root: str | None) -> str:
+    """The narrowest mode in which the denied write would go through: only in the workspace is there one below full access."""
+    inside = path is not None and root is not None and (not path.startswith("/") or f"{path}/".startswith(f"{root}/"))
+    return (
+        "workspace-write" if mode == "read-only" and inside and not str(path).startswith("..") else "danger-full-access"
+    )
+
+
+def _root(messages: tuple[Message, ...]) -> str | None:
+    """The workspace as the last statement of the rules names it."""
+    for message in reversed(messages):
+        if isinstance(message, UserTurn) and message.source != PERSON and (found := ROOT.search(message.text)):
+            return str(json.loads(found[1]))
+    return None
+
+
+def _prompts_off(messages: tuple[Message, ...]) -> bool:
+    stated = [message.text for message in messages if isinstance(message, UserTurn) and "Approval:" in message.text]
+    return bool(stated) and PROMPTS_OFF in stated[-1]
+
+
+def _arguments(call: ModelCall) -> dict[str, Any]:
+    try:
+        value = json.loads(call.arguments)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _short(command: str) -> str:
+    line = command.splitlines()[0] if command else command
+    return line if len(line) <= 80 else f"{line[:79]}…"
