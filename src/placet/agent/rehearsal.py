@@ -50,6 +50,8 @@ DENIED_PATH = re.compile(
 EXIT = re.compile(r"^\[(exit code: \d+|killed by signal: \S+)\]$", re.MULTILINE)
 ROOT = re.compile(r'(?:workspace|inside) ("(?:[^"\\]|\\.)*")')
 PROMPTS_OFF = "Approval: prompts are off"
+REJECTED = "the user rejected"
+NOTE = re.compile(r"^The user's note: (.+)", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -144,17 +146,11 @@ def _after_result(answer: Answer, asked: dict[str, Any], result: ToolReturn, mes
 
 def _after_error(command: str, text: str, *, escalated: bool) -> str:
     said = text.removeprefix("Error: ").strip()
-    if escalated and "rejected" in said:
-        return f"You rejected `{_short(command)}`, so it did not run and I will not try it again. {_note(said)}".strip()
-    return f"`{_short(command)}` did not succeed: {said}"
-
-
-def _note(said: str) -> str:
-    found = NOTE.search(said)
-    return f"I read your note: {found[1].strip()}" if found else ""
-
-
-NOTE = re.compile(r"(?:note|said|feedback)[^:]*: (.+)", re.DOTALL)
+    if escalated and said.startswith(REJECTED):
+        note = NOTE.search(said)
+        sentence = f"You rejected `{_short(command)}`, so it did not run, and I do not try it again."
+        return f"{sentence} I read your note: {note[1].strip()}" if note else sentence
+    return f"`{_short(command)}` did not run to its end: {said}"
 
 
 def narrowest(mode: str, path: str | None, root: str | None) -> str:
