@@ -63,6 +63,17 @@ def needs_chromium() -> str:
     raise AssertionError("not reached")
 
 
+@pytest.fixture(scope="session")
+def built_page() -> Path:
+    """The folder of the built page; skips with the reason where it is not built from today's sources."""
+    from hatch_build import Page
+
+    page = Page(Path(__file__).resolve().parent.parent)
+    if not page.is_fresh():
+        missing("page", "the page is not built from these sources: make page")
+    return page.static
+
+
 @pytest.fixture
 def placet_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty PLACET_HOME of this test's own."""

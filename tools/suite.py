@@ -52,7 +52,8 @@ def python_tests(folder: Path, jobs: str, arguments: list[str]) -> Count:
     report = folder / "pytest.xml"
     spread = ["-n", jobs, "--dist", "worksteal"] if jobs not in ("0", "1") else []
     command = [sys.executable, "-m", "pytest", *spread, f"--junit-xml={report}", *arguments]
-    ended = subprocess.run(command, cwd=ROOT, check=False, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    required = ",".join(filter(None, (os.environ.get("PLACET_REQUIRE"), "page")))
+    ended = subprocess.run(command, cwd=ROOT, check=False, env={**os.environ, "PLACET_REQUIRE": required})
     try:
         suites = list(ElementTree.parse(report).getroot().iter("testsuite"))
     except (OSError, ElementTree.ParseError):
