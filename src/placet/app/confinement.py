@@ -1,0 +1,42 @@
+"""The sandbox as this installation configures it."""
+
+from pathlib import Path
+
+from placet.app.config import Config
+from placet.kernel.clock import SYSTEM_CLOCK, Clock
+from placet.sandbox.backends.bubblewrap import Bubblewrap
+from placet.sandbox.backends.landlock import Landlock
+from placet.sandbox.selection import FORCE, Selection
+from placet.sandbox.service import Sandbox, Settings
+from placet.sandbox.workspace.hidden import BY_DEFAULT, hidden
+
+
+def selection_of(config: Config) -> Selection:
+    """The backends in order of preference; the configuration may leave only one of them, or none."""
+    wanted, state = config.settings.sandbox.backend, config.places.state
+    backends = [Bubblewrap(state), Landlock(state, old_kernels=config.settings.sandbox.old_landlock)]
+    return Selection(backends, {} if wanted == "auto" else {FORCE: wanted})
+
+
+def sandbox_of(config: Config, clock: Clock = SYSTEM_CLOCK) -> Sandbox:
+    """The one sandbox of this process."""
+    names, shown = _hide_list(config)
+    settings = Settings(hidden=names, shown=shown, umask=config.umask)
+    return Sandbox(config.places, selection_of(config), clock, settings=settings)
+
+
+def hidden_paths(config: Config) -> tuple[Path, ...]:
+    """What exists now and is hidden from confined commands, where the backend can hide."""
+    names, shown = _hide_list(config)
+    return hidden(config.places.state, names=names, shown=shown)
+
+
+def _hide_list(config: Config) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+    chosen = config.settings.sandbox
+    home = Path(config.environ.get("HOME", "/"))
+    more = (str(_expanded(path, home)) for path in chosen.hide)
+    return (*BY_DEFAULT, *more), tuple(_expanded(path, home) for path in chosen.show)
+
+
+def _expanded(path: str, home: Path) -> Path:
+    return home / path[2:] if path.startswith("~/") else Path(path)

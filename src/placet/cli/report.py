@@ -1,0 +1,97 @@
+"""What a run without a page prints: the log's own events as they come, for reading or as JSON lines."""
+
+import json
+from typing import Any
+
+import anyio
+
+from placet.approval.outcome import Outcome, grants
+from placet.cli.card import decided
+from placet.cli.log import as_json as event_json
+from placet.cli.output import say, say_json, warn
+from placet.cli.visible import visible_line
+from placet.session.codec import unescape
+from placet.session.event import Event
+from placet.session.ids import SessionId
+from placet.session.store import Store
+
+COMPLETED, FAILED, NOT_GRANTED, STOPPED = 0, 1, 4, 130
+_READ_AGAIN = 3.0
+
+
+class Report:
+    """Follows one session's log, prints it, and knows at the end how the turn went."""
+
+    def __init__(self, store: Store, session: SessionId, *, as_json: bool) -> None:
+        self._store, self._session, self._as_json = store, session, as_json
+        self._seen = -1
+        self._reading = anyio.Lock()
+        self._ended: str | None = None
+        self._refused = False
+
+    @property
+    def code(self) -> int:
+        """The exit code that tells how it went."""
+        match self._ended:
+            case "completed":
+                return NOT_GRANTED if self._refused else COMPLETED
+            case "aborted":
+                return STOPPED
+            case _:
+                return FAILED
+
+    async def follow(self) -> None:
+        """Print what comes until cancelled."""
+        async with self._store.doorbell() as bell:
+            while True:
+                await self.catch_up()
+                await bell.wait(_READ_AGAIN)
+
+    async def catch_up(self) -> None:
+        """Print what the log holds and was not printed yet."""
+        async with self._reading:
+            while events := await self._store.read(self._session, after=self._seen, limit=200):
+                for event in events:
+                    self._seen = event.seq
+                    self._take(event)
+
+    def _take(self, event: Event) -> None:
+        if event.type == "turn/end":
+            self._ended = event.data["reason"]["kind"]
+        if event.type == "approval/decided" and not grants(Outcome(event.data["outcome"])):
+            self._refused = True
+        if self._as_json:
+            say_json(event_json(event))
+        else:
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        data: Any = event.data
+        match event.type:
+            case "session/created":
+                say(f"session {event.session} in {visible_line(data['cwd'])}")
+            case "assistant/message" if data["text"]:
+                say(data["text"])
+            case "tool/call":
+                say(f"[{visible_line(data['name'])}] {_command(data['arguments'])}")
+            case "tool/result":
+                say(data["text"])
+            case "approval/asked":
+                say(f"ask {data['id']}: the agent asks for {data['subject']['toMode'] or 'an approval'}")
+            case "approval/decided":
+                say(decided(data))
+            case "turn/end" if self._ended != "completed":
+                reason = data["reason"]
+                warn(f"The turn ended {self._ended}: {reason.get('error') or reason.get('reason') or 'no reason given'}")
+            case "notice":
+                warn(data["text"])
+            case _:
+                pass
+
+
+def _command(arguments: str) -> str:
+    try:
+        value = json.loads(unescape(arguments))
+        return str(value["command"])
+    except (ValueError, KeyError, TypeError):
+        return visible_line(arguments)

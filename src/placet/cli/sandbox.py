@@ -1,0 +1,74 @@
+"""`placet sandbox`: one command of the person's own, confined as an agent's would be."""
+
+import secrets
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from placet.cli import process
+from placet.cli.output import fail, warn
+from placet.cli.session import absolute
+
+if TYPE_CHECKING:
+    from placet.app.config import Config
+
+_AFTER_SIGNAL = 128
+_NO_LIMIT_MS = 24 * 3600 * 1000.0
+
+
+def sandbox(
+    *command: Annotated[str, Parameter(help="The command and its words, after --.", allow_leading_hyphen=True)],
+    mode: Annotated[
+        Literal["read-only", "workspace-write", "danger-full-access"], Parameter(help="What the command may touch.")
+    ] = "workspace-write",
+    cwd: Annotated[str, Parameter(help="The workspace.")] = ".",
+) -> int:
+    """Run one command confined, and end with its exit code.
+
+    Its stdin is empty and its environment is built anew, exactly as for the commands of an agent.
+    """
+    import anyio
+
+    if not command:
+        fail("There is no command", hint="Name one after --: placet sandbox -- ls -la", code=2)
+    return anyio.run(_run, process.configuration({}), command, mode, absolute(cwd))
+
+
+async def _run(config: "Config", words: tuple[str, ...], mode: str, cwd: str) -> int:
+    from pathlib import Path
+
+    from placet.app.confinement import sandbox_of
+    from placet.sandbox.errors import SandboxError
+    from placet.sandbox.mode import SandboxMode
+    from placet.sandbox.policy import Workdir
+    from placet.sandbox.process import Command
+    from placet.session.ids import SessionId
+
+    config.places.prepare()
+    box = sandbox_of(config)
+    session = SessionId(f"s-alone-{secrets.token_hex(8)}")
+    try:
+        profile = box.profile(session, Workdir.of(Path(cwd)), SandboxMode(mode))
+        done = await box.run(Command(profile=profile, argv=words, timeout_ms=_NO_LIMIT_MS, on_output=_pass_on))
+    except SandboxError as error:
+        fail(error.why, hint=error.hint or "")
+    finally:
+        box.forget_session(session)
+    if done.sandbox.runner_failed is not None:
+        fail("The sandbox broke before the command started", why=done.sandbox.runner_failed)
+    if done.sandbox.denied:
+        warn(f"The sandbox denied file access under {mode} mode: {done.sandbox.path}")
+    return done.exit_code if done.exit_code is not None else _AFTER_SIGNAL + _number(done.signal)
+
+
+def _pass_on(stream: str, data: bytes) -> None:
+    out = sys.stdout if stream == "stdout" else sys.stderr
+    out.buffer.write(data)
+    out.buffer.flush()
+
+
+def _number(name: str | None) -> int:
+    import signal
+
+    return int(getattr(signal, name or "SIGKILL", signal.SIGKILL))
