@@ -11,14 +11,13 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp
 
 from placet import __version__
-
-from . import replies, rights
-from .desk import Desk, Said
-from .rights import Right, needs
-from .routes import asks, configuration, gestures, health, link, page, sessions, stream
-from .security.guard import Guard, OpenDoors
-from .services import Services
-from .wire import ErrorBody, Hello, TextDelta, WireEvent
+from placet.web import replies, rights
+from placet.web.desk import Desk, Said
+from placet.web.rights import Right, needs
+from placet.web.routes import asks, configuration, gestures, health, link, page, sessions, stream
+from placet.web.security.guard import Guard, OpenDoors
+from placet.web.services import Services
+from placet.web.wire import ErrorBody, Hello, TextDelta, WireEvent
 
 _NOES: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorBody, "description": "The request cannot be read"},
@@ -29,6 +28,7 @@ _NOES: dict[int | str, dict[str, Any]] = {
     413: {"model": ErrorBody, "description": "The body is too large"},
     415: {"model": ErrorBody, "description": "The body is not application/json"},
     422: {"model": ErrorBody, "description": "A value that is not taken here"},
+    429: {"model": ErrorBody, "description": "Too many at once"},
     503: {"model": ErrorBody, "description": "Not recorded; it may be sent again"},
 }
 

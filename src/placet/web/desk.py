@@ -12,18 +12,16 @@ from typing import Annotated
 import anyio
 from fastapi import Depends, Request
 
-from placet.session.ids import AskId
-
-from .page import Page
-from .security.caller import Caller
-from .security.callers import Callers
-from .security.keyring import Keyring
-from .security.links import Links
-from .security.serverkey import ServerKey, open_server_key
-from .services import Services
-from .views.pulse import Pulse
-from .views.summaries import Summaries
-from .wire import Answer
+from placet.kernel.bus import Bus
+from placet.session.store import Bell
+from placet.web.page import Page
+from placet.web.security.callers import Callers
+from placet.web.security.keyring import Keyring
+from placet.web.security.links import Links
+from placet.web.security.serverkey import ServerKey, open_server_key
+from placet.web.services import Services
+from placet.web.views.full_access import FullAccess
+from placet.web.views.summaries import Summaries
 
 logger = logging.getLogger(__name__)
 
@@ -47,11 +45,14 @@ class Desk:
         self.instance = secrets.token_hex(16)
         self.keyring = Keyring()
         self.links = Links(services.clock)
-        self.callers = Callers(self.keyring, instance=self.instance, person=facts.person, account=facts.account)
+        self.callers = Callers(self.keyring, instance=self.instance, installation=facts)
         self.summaries = Summaries(services, self.keyring)
-        self.pulse = Pulse()
-        self.closing = anyio.Event()
+        self.full_access = FullAccess(services.store)
         self.page = Page.load(services.static)
+        self.news: Bus[None] = Bus("news of the log")
+        self.closing = anyio.Event()
+        self.streams = 0
+        self.creating = anyio.Lock()
         self.port: int | None = None
         self.say = say
         self._server_key: ServerKey | None = None
@@ -64,9 +65,12 @@ class Desk:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Load what the log says, follow it, and let go of everybody who waits when the block ends."""
+        """Load what the log says, follow it, and let go of everybody who waits when the block ends.
+
+        Raises PlantedKey for a server key that is not placet's own.
+        """
         self._server_key = await open_server_key(self.services.state, self.services.store)
-        async with anyio.create_task_group() as tasks, self.services.store.doorbell() as bell:
+        async with self.services.store.doorbell() as bell, anyio.create_task_group() as tasks:
             await self.summaries.load()
             tasks.start_soon(self._follow, bell)
             try:
@@ -75,29 +79,19 @@ class Desk:
                 self.close()
                 tasks.cancel_scope.cancel()
 
-    def check_sender(self, caller: Caller, what: str) -> None:
-        """Refuse a loopback sender whose end of the connection is held by the agent's side."""
-
-    async def check_answer(self, caller: Caller, ask: AskId, answer: Answer) -> None:
-        """Refuse, log and tell an answer that came from the agent's side."""
-
-    async def strength(self, caller: Caller) -> str:
-        """Return what the evidence for this sender is worth now."""
-        return caller.strength
-
     def close(self) -> None:
         """Let the open streams end; settles nothing."""
         self.closing.set()
-        self.pulse.beat()
+        self.news.notify(None)
 
-    async def _follow(self, bell: object) -> None:
+    async def _follow(self, bell: Bell) -> None:
         while True:
             try:
                 await self.summaries.catch_up()
-            except Exception as error:  # a store that fails now may answer later; the screens say so meanwhile
+            except Exception as error:  # a store that fails now may answer later; requests say so meanwhile
                 logger.warning("the log could not be read for the screens: %s", error)
-            self.pulse.beat()
-            await bell.wait(READ_AGAIN)  # type: ignore[attr-defined]
+            self.news.notify(None)
+            await bell.wait(READ_AGAIN)
 
 
 def desk_of(request: Request) -> Desk:

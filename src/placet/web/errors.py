@@ -79,6 +79,13 @@ class Unacceptable(ApiError):
     code = "bad-value"
 
 
+class TooMany(ApiError):
+    """The sender's fault: one more of these would be too many."""
+
+    status = 429
+    code = "too-many"
+
+
 class NotRecorded(ApiError):
     """The installation's fault: the log did not take it, so it did not happen. It may be sent again."""
 
@@ -100,3 +107,7 @@ class PageDamaged(Exception):
 
 class PortTaken(Exception):
     """Nobody's fault: no port near the wanted one is free. Name another with --port."""
+
+
+class AlreadyServing(Exception):
+    """Nobody's fault: a server of this state directory runs. Use that one, or stop it first."""

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from starlette.responses import Response
 
-from .errors import NotFound, PageDamaged
+from placet.web.errors import NotFound, PageDamaged
 
 SHELL = "index.html"
 LIST = "assets.json"

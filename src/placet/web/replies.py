@@ -10,8 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from placet.session.errors import StoreError, StoreGone, UnknownEvent, UnknownSession
-
-from .errors import ApiError, BadRequest, NotFound, NotRecorded, Unacceptable
+from placet.web.errors import ApiError, BadRequest, NotFound, NotRecorded, Unacceptable
 
 logger = logging.getLogger(__name__)
 

@@ -8,10 +8,9 @@ from enum import StrEnum
 from typing import Any
 
 from fastapi import Depends, FastAPI, Request
-from fastapi.params import Depends as DependsParam
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from .errors import Forbidden, UnlistedRoute
+from placet.web.errors import Forbidden, UnlistedRoute
 
 
 class Right(StrEnum):
@@ -82,4 +81,4 @@ def _rows(app: FastAPI) -> Iterator[Row]:
 def _declared(route: object) -> Iterable[object]:
     if not isinstance(route, APIRoute):
         return ()
-    return (d.dependency for d in route.dependencies if isinstance(d, DependsParam))
+    return (declared.dependency for declared in route.dependencies)

@@ -5,37 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
+from placet.agent.creation import Workspaces
+from placet.agent.speech import Delta, Partial
+from placet.approval.inbox import Inbox
 from placet.kernel.bus import Bus
 from placet.kernel.clock import SYSTEM_CLOCK, Clock
+from placet.permission.knobs import Knobs
 from placet.session.ids import SessionId
-
-
-class Partial(Protocol):
-    """What the model has said so far in a step that is not logged yet."""
-
-    @property
-    def turn(self) -> int: ...
-    @property
-    def step(self) -> int: ...
-    @property
-    def text(self) -> str: ...
+from placet.session.store import Store
 
 
 class Crew(Protocol):
     """Who runs the sessions; the page only listens to what is being said."""
 
-    deltas: Bus[Any]  # of notices that have a `session`
+    @property
+    def deltas(self) -> Bus[Delta]:
+        """News of what models say."""
+        ...
 
-    def partial(self, session: SessionId) -> Partial | None: ...
+    def partial(self, session: SessionId) -> Partial | None:
+        """What a model has said so far in a step that is not logged yet."""
+        ...
 
 
-class Workspaces(Protocol):
-    """What the sandbox says about folders and about itself."""
-
-    def check_workspace(self, path: Path) -> Any: ...  # WorkspaceFacts | WorkspaceRefused
-    async def probe_write(self, session: SessionId, cwd: Path) -> Any: ...  # None | WorkspaceRefused
+Level = Literal["info", "warn", "error"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +50,14 @@ class Installation:
     model: str
     models: Sequence[ModelEntry]
     default_preset: str
-    default_policy: str
     home: Path
     suggested_cwd: Path
     person: str = "owner"
     account: str | None = None
-    sandbox: Mapping[str, Any] = field(default_factory=dict)  # what doctor says
-    notices: Sequence[tuple[str, str, str]] = ()  # level, code, text
+    sandbox: Mapping[str, Any] = field(default_factory=dict)  # what doctor says; `chosen` names the backend
+    notices: Sequence[tuple[Level, str, str]] = ()  # level, code, text
     host_names: Sequence[str] = ()  # names besides the loopback ones that may be served
-    socket_may_answer: bool = True
+    weak_socket_answers: bool = True  # whether the socket may answer after a command ran with full access
 
     @property
     def rehearsal(self) -> bool:
@@ -75,12 +69,12 @@ class Installation:
 class Services:
     """The parts that the page and its API stand on."""
 
-    store: Any  # session.store.Store
-    inbox: Any  # approval.inbox.Inbox
+    store: Store
+    inbox: Inbox
     crew: Crew
     workspaces: Workspaces
+    knobs: Knobs
     installation: Installation
     state: Path
-    holder: str  # how this process is named in leases
     clock: Clock = SYSTEM_CLOCK
     static: Path = Path(__file__).parent / "static"

@@ -344,7 +344,7 @@ class Accepted(Wire):
 
 
 class NotPendingBody(Wire):
-    """The ask was settled before; `decision` says by whom. It is null while the stop of the turn is on its way to the log."""
+    """The ask was settled before; `decision` says by whom, null while the stop of its turn is on its way to the log."""
 
     accepted: Literal[False] = False
     reason: Literal["not-pending"] = "not-pending"

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query
 
 from placet.session.ids import AskId
-from placet.web.deciding import decide
 from placet.web.desk import DeskDep
+from placet.web.gestures.decision import decide
 from placet.web.rights import Right, needs
 from placet.web.security.caller import CallerDep
 from placet.web.views import asks as views

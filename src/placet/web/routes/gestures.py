@@ -3,9 +3,10 @@
 from fastapi import APIRouter
 
 from placet.session.ids import MessageId, SessionId
-from placet.web import gestures
 from placet.web.desk import DeskDep
+from placet.web.gestures import session as gestures
 from placet.web.rights import Right, needs
+from placet.web.routes.sessions import Id
 from placet.web.security.caller import CallerDep
 from placet.web.wire import (
     ErrorBody,
@@ -18,8 +19,6 @@ from placet.web.wire import (
     Stopped,
     Summary,
 )
-
-from .sessions import Id
 
 router = APIRouter(tags=["gestures"])
 

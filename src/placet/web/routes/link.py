@@ -6,7 +6,7 @@ from fastapi import APIRouter, Body
 
 from placet.web.desk import DeskDep
 from placet.web.errors import Unacceptable
-from placet.web.linking import new_link, redeem
+from placet.web.gestures.linking import new_link, redeem
 from placet.web.rights import Channel, Right, needs
 from placet.web.security.caller import CallerDep
 from placet.web.wire import Empty, Linked, LinkRequest, NewLink

@@ -5,9 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from placet.session.ids import SessionId
-from placet.web.creating import create
 from placet.web.desk import DeskDep
-from placet.web.gestures import change, delete
+from placet.web.gestures.creation import create
+from placet.web.gestures.session import change, delete
 from placet.web.rights import Right, needs
 from placet.web.security.caller import CallerDep
 from placet.web.views import sessions as views

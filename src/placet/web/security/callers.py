@@ -9,10 +9,10 @@ from starlette.types import Scope
 
 from placet.web.errors import BadSignature, Conflict, Forbidden, NotLinked
 from placet.web.rights import OWNER, Channel
-
-from .caller import Caller
-from .keyring import Keyring
-from .signature import request_text, signed_by
+from placet.web.security.caller import Caller
+from placet.web.security.keyring import Keyring
+from placet.web.security.signature import request_text, signed_by
+from placet.web.services import Installation
 
 COUNTER_DIGITS = 16
 
@@ -33,12 +33,14 @@ class Peer(Protocol):
 class Callers:
     """Knows the linked pages and this server's instance; every request gets its sender here or is refused."""
 
-    def __init__(self, keyring: Keyring, *, instance: str, person: str, account: str | None) -> None:
+    def __init__(self, keyring: Keyring, *, instance: str, installation: Installation) -> None:
         self._keyring = keyring
         self._instance = instance
-        self._person = person
-        self._account = account
-        self.page_strength = "page-key"
+        self._person = installation.person
+        self._account = installation.account
+        # Landlock cannot hide the browser's profile from commands, and the key lies in it (attack 3)
+        readable = installation.sandbox.get("chosen") == "landlock"
+        self._page_strength = "page-key (profile readable)" if readable else "page-key"
 
     def from_page(self, scope: Scope, headers: Headers, body: bytes) -> Caller:
         """Return the linked page that signed the request.
@@ -64,7 +66,7 @@ class Callers:
             name=self._person,
             key_id=page.id,
             evidence=f"page-key:{page.id}",
-            strength=self.page_strength,
+            strength=self._page_strength,
             addresses=ends(scope),
         )
 
@@ -86,8 +88,8 @@ class Callers:
 
 def target(scope: Scope) -> str:
     """Return path and query as they stood in the request line."""
-    path = scope.get("raw_path") or scope["path"].encode()
-    query = scope.get("query_string", b"")
+    path: bytes = scope.get("raw_path") or scope["path"].encode()
+    query: bytes = scope.get("query_string", b"")
     return (path + (b"?" + query if query else b"")).decode("latin-1")
 
 

@@ -1,6 +1,7 @@
 """The one place that every request passes: where it comes from, what it carries, who signed it.
 
-Pure ASGI around the whole app. What is not let through here never reaches a route, and the answer says no more than why.
+Pure ASGI around the whole app. What is not let through here never reaches a route, and the answer says no more than
+why.
 """
 
 from __future__ import annotations
@@ -14,10 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from placet.web.errors import ApiError, BadRequest, Forbidden, TooLarge, WrongType
 from placet.web.replies import refusal
 from placet.web.rights import Channel
-
-from .caller import Caller
-from .callers import Callers, ends
-from .headers import harden
+from placet.web.security.caller import Caller
+from placet.web.security.callers import Callers, ends
+from placet.web.security.headers import harden
 
 MAX_BODY = 1 << 20
 WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -26,7 +26,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True, slots=True)
 class OpenDoors:
-    """What may be asked without a signature: exact paths, and everything that is not the API at all (the page's files)."""
+    """What may be asked without a signature: exact paths, and all that is not the API (the page's files)."""
 
     signed_prefixes: tuple[str, ...] = ("/api/", "/openapi.json")
     unsigned: frozenset[tuple[str, str]] = frozenset({("POST", "/api/link")})

@@ -10,9 +10,8 @@ from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
 
 from placet.session.event import Draft, Event
 from placet.session.ids import HOUSE
-
-from .counters import Counters
-from .signature import POINT, from_b64url, key_id, public_key
+from placet.web.security.counters import Counters
+from placet.web.security.signature import POINT, from_b64url, key_id, public_key
 
 TYPES = frozenset({"page/linked", "page/revoked"})
 

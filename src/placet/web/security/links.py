@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -37,6 +38,7 @@ class _Issued:
     secret: bytes
     code: bytes
     expires_at: int
+    spent: Callable[[], None]
     redeemed_by: str | None = None
 
 
@@ -48,12 +50,12 @@ class Links:
         self._issued: list[_Issued] = []
         self._wrong_codes = 0
 
-    def issue(self) -> Link:
-        """Make a link; it can be redeemed once within its life."""
+    def issue(self, spent: Callable[[], None] = lambda: None) -> Link:
+        """Make a link; it can be redeemed once within its life, and `spent` is called then."""
         self._forget_expired()
         code = "".join(secrets.choice(_LETTERS) for _ in range(10))
         link = Link(secrets.token_urlsafe(32), f"{code[:5]}-{code[5:]}", self._clock.now() + LIFE_MS)
-        self._issued.append(_Issued(_hash(link.secret), _hash(_plain(link.code)), link.expires_at))
+        self._issued.append(_Issued(_hash(link.secret), _hash(_plain(link.code)), link.expires_at, spent))
         self._wrong_codes = 0
         return link
 
@@ -66,6 +68,7 @@ class Links:
         if found.redeemed_by not in (None, key):
             return Tried.SPENT
         found.redeemed_by = key
+        found.spent()
         return Tried.GOOD
 
     def give_back(self, *, key: str) -> None:

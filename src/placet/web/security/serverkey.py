@@ -13,8 +13,7 @@ from placet.session.event import Draft
 from placet.session.ids import HOUSE
 from placet.session.store import Refused, Store
 from placet.web.errors import PlantedKey
-
-from .signature import b64url, hello_text, key_id, sign
+from placet.web.security.signature import b64url, hello_text, key_id, sign
 
 NAME = "server.key"
 CODE = "server-key"

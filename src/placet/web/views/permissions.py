@@ -1,17 +1,17 @@
-"""The preset selector of a session: the table in its order, `custom` only while it is the current one (M19)."""
+"""The permission of a session as a selector shows it: the table in order, `custom` only while it is current (M19)."""
 
 from __future__ import annotations
 
-from placet.web.wire import Option, Permissions
+from placet.permission.preset import PRESETS, Permissions
+from placet.web.wire import Option
+from placet.web.wire import Permissions as View
 
-from .knobs import Knobs
 
-
-def permissions(knobs: Knobs) -> Permissions:
+def permissions(state: Permissions) -> View:
     """Return the options and the current value."""
-    return Permissions(options=options(), current_value=knobs.preset)
+    return View.model_validate(state.json())
 
 
 def options() -> list[Option]:
     """Return the presets that a person can pick."""
-    return [Option(value=v, name=v, description=None) for v in ("read-only", "workspace-write", "danger-full-access")]
+    return [Option.model_validate(preset.json()) for preset in PRESETS]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from placet.session.event import Event
 from placet.session.ids import SessionId
 from placet.web.desk import Desk
+from placet.web.views import asks
+from placet.web.views.permissions import permissions
 from placet.web.wire import EventPage, PartialText, SessionView, WireEvent
-
-from . import asks
-from .permissions import permissions
 
 NEWEST = 200
 
@@ -33,7 +32,7 @@ async def view(desk: Desk, session: SessionId) -> SessionView:
     page = await older(desk, session, before=None, limit=NEWEST)
     return SessionView(
         summary=await desk.summaries.of(session),
-        permissions=permissions(line.knobs),
+        permissions=permissions(line.permissions),
         events=page.events,
         before=page.before,
         partial=partial(desk, session),

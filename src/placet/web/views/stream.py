@@ -7,17 +7,20 @@ pace at which the other end takes it; so a slow reader costs nothing and misses 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncGenerator
 
+import anyio
+
+from placet.agent.speech import Delta
+from placet.kernel.scope import Scope
 from placet.session.ids import HOUSE, SessionId
 from placet.web.desk import Desk
+from placet.web.views.sessions import wire_event
 from placet.web.wire import Hello, TextDelta, Wire
-
-from .sessions import wire_event
 
 CHUNK = 100
 PING = 15.0  # seconds
+BREATH = 0.03  # seconds in which text gathers, so that a fast model does not make a frame per letter
 
 
 class Stream:
@@ -28,32 +31,58 @@ class Stream:
         self._cursor = cursor
         self._told: dict[SessionId, tuple[int, int, int]] = {}  # turn, step, how many characters were sent
         self._talking: set[SessionId] = set(desk.summaries.speaking())
+        self._wake = anyio.Event()
+        self._log_moved = True
 
-    async def frames(self) -> AsyncIterator[bytes]:
+    async def frames(self) -> AsyncGenerator[bytes]:
         """Yield frames until the server closes; the reader may leave at any time."""
-        yield _frame("hello", Hello(cursor=str(self._cursor), instance=self._desk.instance))
-        undo = self._desk.services.crew.deltas.subscribe(self._heard)
+        undo = Scope("stream")
+        self._desk.streams += 1
+        undo.add("count", self._leave)
+        undo.add("log", self._desk.news.subscribe(self._moved))
+        undo.add("texts", self._desk.services.crew.deltas.subscribe(self._heard))
         try:
+            yield _frame("hello", Hello(cursor=str(self._cursor), instance=self._desk.instance))
             while not self._desk.closing.is_set():
-                seen = self._desk.pulse.count
-                news = [frame async for frame in self._log()]
-                news += self._texts()
-                for frame in news:
+                self._wake = anyio.Event()
+                async for frame in self._log():
                     yield frame
-                if not news and not await self._desk.pulse.after(seen, PING):
+                for frame in self._texts():
+                    yield frame
+                if not await self._woken():
                     yield b": ping\n\n"
         finally:
-            undo()
+            undo.close()
 
-    def _heard(self, delta: Any) -> None:
+    def _leave(self) -> None:
+        self._desk.streams -= 1
+
+    async def _woken(self) -> bool:
+        """Wait for news of the log or for more text; false if nothing came for a while."""
+        with anyio.move_on_after(PING) as waiting:
+            await self._wake.wait()
+        if not self._log_moved:
+            await anyio.sleep(BREATH)
+        return not waiting.cancelled_caught
+
+    def _moved(self, _: None) -> None:
+        self._log_moved = True
+        self._wake.set()
+
+    def _heard(self, delta: Delta) -> None:
+        if delta.whole:
+            self._told.pop(delta.session, None)
         self._talking.add(delta.session)
-        self._desk.pulse.beat()
+        self._wake.set()
 
-    async def _log(self) -> AsyncIterator[bytes]:
-        for event in await self._desk.services.store.feed(self._cursor, limit=CHUNK):
-            self._cursor = event.pos
-            if event.session != HOUSE:
-                yield _frame("log", wire_event(event), id=str(event.pos))
+    async def _log(self) -> AsyncGenerator[bytes]:
+        while self._log_moved:
+            self._log_moved = False
+            for event in (events := await self._desk.services.store.feed(self._cursor, limit=CHUNK)):
+                self._cursor = event.pos
+                if event.session != HOUSE:
+                    yield _frame("log", wire_event(event), id=str(event.pos))
+            self._log_moved |= len(events) == CHUNK
 
     def _texts(self) -> list[bytes]:
         talking, self._talking = self._talking, set()
@@ -74,8 +103,6 @@ class Stream:
 
 
 def _frame(kind: str, data: Wire, *, id: str | None = None) -> bytes:
-    text = json.dumps(
-        data.model_dump(), separators=(",", ":")
-    )  # ASCII: whatever stands in a text, the frame is one line
+    text = json.dumps(data.model_dump(), separators=(",", ":"))  # ASCII, so whatever a text holds, it is one line
     head = f"id: {id}\n" if id is not None else ""
     return f"{head}event: {kind}\ndata: {text}\n\n".encode()

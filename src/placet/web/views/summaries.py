@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import anyio
 
 from placet.approval.events import ASKED, DECIDED
 from placet.approval.outcome import Policy
+from placet.permission.preset import TYPES as KNOBS
+from placet.permission.preset import PermissionFold, Permissions, preset_named
 from placet.session.errors import UnknownSession
 from placet.session.event import Event
 from placet.session.ids import HOUSE, SessionId
@@ -18,11 +21,9 @@ from placet.web.security.keyring import Keyring
 from placet.web.services import Services
 from placet.web.wire import Summary
 
-from .knobs import KNOBS, Knobs
-
 TURNS = frozenset({"turn/start", "turn/end"})
 PLAIN = frozenset({"session/created", "session/renamed", "session/archived", "session/model"})
-FOLLOWED = PLAIN | TURNS | KNOBS.types | keyring.TYPES
+FOLLOWED = PLAIN | TURNS | KNOBS | keyring.TYPES
 CHUNK = 1000
 
 
@@ -33,7 +34,7 @@ class Line:
     cwd: str
     created_at: int
     title: str | None
-    knobs: Knobs
+    permissions: Permissions
     model: str | None = None
     archived: bool = False
     turn: int | None = None
@@ -50,6 +51,8 @@ class Summaries:
         self._keyring = keyring
         self._lines: dict[SessionId, Line] = {}
         self._cursor = 0
+        default = preset_named(services.installation.default_preset)
+        self._fold = PermissionFold(default.mode, default.policy)
         self._one_at_a_time = anyio.Lock()
 
     async def load(self) -> None:
@@ -118,62 +121,58 @@ class Summaries:
         elif event.type == "session/created":
             self._lines[event.session] = self._created(event)
         elif (line := self._lines.get(event.session)) is not None and event.seq > -1:
-            self._lines[event.session] = _stepped(line, event)
+            self._lines[event.session] = self._stepped(line, event)
 
     def _created(self, event: Event) -> Line:
-        facts = self._services.installation
-        knobs = KNOBS.start(facts.default_preset, facts.default_policy)
-        return Line(event.data["cwd"], event.time, event.data["title"], knobs)
+        return Line(event.data["cwd"], event.time, event.data["title"], self._fold.start())
+
+    def _stepped(self, line: Line, event: Event) -> Line:
+        data: Mapping[str, object] = event.data
+        match event.type:
+            case "session/renamed":
+                return replace(line, title=event.data["title"] or None)
+            case "session/archived":
+                return replace(line, archived=event.data["archived"])
+            case "session/model":
+                return replace(line, model=event.data["model"])
+            case "turn/start":
+                return replace(line, turn=event.data["turn"], interrupted=False)
+            case "turn/end":
+                reason = event.data["reason"].get("kind")
+                return replace(line, turn=None, interrupted=reason == "interrupted")
+            case "approval/asked" if data["policy"] != Policy.NEVER:
+                return replace(line, asks=line.asks | {event.data["id"]})
+            case "approval/decided":
+                return replace(line, asks=line.asks - {event.data["id"]})
+            case _:
+                return replace(line, permissions=self._fold.step(line.permissions, event))
 
     def _forget_others(self, there: set[SessionId]) -> None:
         for session in self._lines.keys() - there:
             del self._lines[session]
 
 
-def _stepped(line: Line, event: Event) -> Line:
-    data: Mapping[str, object] = event.data
-    match event.type:
-        case "session/renamed":
-            return replace(line, title=event.data["title"] or None)
-        case "session/archived":
-            return replace(line, archived=event.data["archived"])
-        case "session/model":
-            return replace(line, model=event.data["model"])
-        case "turn/start":
-            return replace(line, turn=event.data["turn"], interrupted=False)
-        case "turn/end":
-            reason = event.data["reason"].get("kind")
-            return replace(line, turn=None, interrupted=reason == "interrupted")
-        case "approval/asked" if data["policy"] != Policy.NEVER:
-            return replace(line, asks=line.asks | {event.data["id"]})
-        case "approval/decided":
-            return replace(line, asks=line.asks - {event.data["id"]})
-        case _:
-            return replace(line, knobs=KNOBS.step(line.knobs, event))
-
-
 def _summary(head: SessionHead, line: Line) -> Summary:
-    status = (
-        "waiting"
-        if line.asks
-        else "running"
-        if line.turn is not None
-        else "interrupted"
-        if line.interrupted
-        else "idle"
-    )
     return Summary(
         id=head.id,
         title=line.title,
         cwd=line.cwd,
         created_at=line.created_at,
         last_time=head.time,
-        status=status,  # type: ignore[arg-type]
+        status=_status(line),
         open_asks=len(line.asks),
-        preset=line.knobs.preset,
-        mode=line.knobs.mode,
-        policy=line.knobs.policy,
+        preset=line.permissions.current,
+        mode=line.permissions.mode,
+        policy=line.permissions.policy,
         model=line.model,
         archived=line.archived,
         turn=line.turn,
     )
+
+
+def _status(line: Line) -> Literal["idle", "running", "waiting", "interrupted"]:
+    if line.asks:
+        return "waiting"
+    if line.turn is not None:
+        return "running"
+    return "interrupted" if line.interrupted else "idle"

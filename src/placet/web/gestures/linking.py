@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from anyio import to_thread
+
 from placet.session.codec import escape
 from placet.session.ids import HOUSE
 from placet.session.store import Refused
+from placet.web.desk import Desk, Said
+from placet.web.errors import Forbidden, Unacceptable
+from placet.web.gestures.senders import admit
+from placet.web.security.caller import Caller
+from placet.web.security.keyring import linked
+from placet.web.security.links import Tried
+from placet.web.security.loopback import holder_of
+from placet.web.security.signature import POINT, from_b64url, key_id, public_key
+from placet.web.wire import LinkRequest, NewLink
 
-from .desk import Desk, Said
-from .errors import Forbidden, Unacceptable
-from .security.caller import Caller
-from .security.keyring import linked
-from .security.links import Link, Tried
-from .security.signature import POINT, from_b64url, key_id, public_key
-from .wire import LinkRequest, NewLink
 
-
-def new_link(desk: Desk) -> NewLink:
+def new_link(desk: Desk, spent: Callable[[], None] = lambda: None) -> NewLink:
     """Make a one-time link; its secret stands in the fragment, which browsers do not send."""
-    made = desk.links.issue()
-    return NewLink(url=address(desk, made), code=made.code, expires_at=made.expires_at)
-
-
-def address(desk: Desk, link: Link) -> str:
-    """Return the address that signs a browser in."""
-    return f"http://127.0.0.1:{desk.port}/#link={link.secret}"
+    made = desk.links.issue(spent)
+    url = f"http://127.0.0.1:{desk.port}/#link={made.secret}"
+    return NewLink(url=url, code=made.code, expires_at=made.expires_at)
 
 
 async def redeem(desk: Desk, caller: Caller, request: LinkRequest) -> str:
@@ -35,14 +36,20 @@ async def redeem(desk: Desk, caller: Caller, request: LinkRequest) -> str:
     if point is None or public_key(point) is None:
         raise Unacceptable("publicKey is no point of P-256 in base64url", code="bad-key")
     key, label = key_id(point), escape(request.label.strip())
-    desk.check_sender(caller, "link a browser")
+    await admit(desk, caller, "link a browser")
     tried = desk.links.redeem(secret=request.secret, code=request.code, key=key)
     if tried is not Tried.GOOD:
         desk.say(Said(str(tried), _REFUSALS[tried][0]))
         raise Forbidden(_REFUSALS[tried][1], code=str(tried), hint="Run `placet link` in a terminal for another one.")
     await _register(desk, key, request.public_key, label)
-    desk.say(Said("link-redeemed", f"Signed in: {label or 'a browser without a name'}, key {key[:8]}."))
+    who = await _holder(caller)
+    desk.say(Said("link-redeemed", f"Signed in: {label or 'a browser without a name'}{who}, key {key[:8]}."))
     return key
+
+
+async def _holder(caller: Caller) -> str:
+    process = await to_thread.run_sync(holder_of, *caller.addresses) if caller.addresses else None
+    return "" if process is None else f" ({escape(process.name)}, process {process.pid})"
 
 
 async def _register(desk: Desk, key: str, point: str, label: str) -> None:

@@ -5,33 +5,35 @@ from __future__ import annotations
 from starlette.responses import JSONResponse
 
 from placet.approval.answer import BadResponse, NotPending, Receipt
-from placet.approval.outcome import Outcome, Who, WhoKind, grants
+from placet.approval.outcome import Outcome, grants
 from placet.session.ids import AskId
-
-from .desk import Desk
-from .errors import Forbidden
-from .rights import Right
-from .security.caller import Caller
-from .wire import Accepted, Answer, BadResponseBody, DecisionView, NotPendingBody, ReceiptView, Wire
+from placet.web.desk import Desk
+from placet.web.errors import Forbidden
+from placet.web.gestures.senders import admit_answer, person, strength
+from placet.web.rights import Right
+from placet.web.security.caller import Caller
+from placet.web.wire import Accepted, Answer, BadResponseBody, DecisionView, NotPendingBody, ReceiptView, Wire
 
 
 async def decide(desk: Desk, caller: Caller, ask: AskId, answer: Answer) -> Wire | JSONResponse:
-    """Hand the answer to the inbox; raises Forbidden where the sender may not give it, StoreError if it was not recorded."""
-    allows = grants(Outcome(answer.outcome))
-    needed = Right.ANSWER if allows else Right.SEND
+    """Hand the answer to the inbox and return what the sender is told.
+
+    Raises Forbidden where the sender may not give it, StoreError where it could not be recorded.
+    """
+    needed = Right.ANSWER if grants(Outcome(answer.outcome)) else Right.SEND
     if needed not in caller.rights:
         raise Forbidden(f"this needs the right to {needed}", code="no-right")
-    await desk.check_answer(caller, ask, answer)
+    await admit_answer(desk, caller, ask, answer)
     said = await desk.services.inbox.answer(
         ask,
         outcome=answer.outcome,
         digest=answer.digest,
         key=answer.key,
         feedback=answer.feedback,
-        who=Who(WhoKind.PERSON, caller.name, caller.account),
+        who=person(caller),
         channel=str(caller.channel),
         evidence=caller.evidence,
-        strength=await desk.strength(caller),
+        strength=await strength(desk, caller),
     )
     match said:
         case Receipt():
@@ -41,7 +43,6 @@ async def decide(desk: Desk, caller: Caller, ask: AskId, answer: Answer) -> Wire
             return _no(409, NotPendingBody(decision=view))
         case BadResponse(why):
             return _no(422, BadResponseBody(why=why))
-    raise AssertionError(f"the inbox said {said!r}")
 
 
 def _no(status: int, body: Wire) -> JSONResponse:

@@ -1,0 +1,143 @@
+"""What people do in a session, from the request to the log and back to what the screen shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from placet.agent import gestures
+from placet.agent.errors import MessageIdTaken
+from placet.approval.errors import UnknownPolicy
+from placet.approval.outcome import Policy
+from placet.approval.policy import parse_policy
+from placet.permission.errors import UnknownMode, UnknownPreset
+from placet.permission.escalation import wider
+from placet.permission.preset import Permissions, Preset, mode_named, preset_named
+from placet.sandbox.mode import SandboxMode
+from placet.session.codec import escape
+from placet.session.ids import MessageId, SessionId
+from placet.web.desk import Desk
+from placet.web.errors import Conflict, Forbidden, Unacceptable
+from placet.web.gestures.senders import admit
+from placet.web.rights import Right
+from placet.web.security.caller import Caller
+from placet.web.views.permissions import permissions
+from placet.web.wire import ModelChange, NewMessage, PermissionChange, PermissionView, SessionChange, Summary
+
+
+async def send(desk: Desk, caller: Caller, session: SessionId, request: NewMessage) -> None:
+    """Queue a message; the same id again changes nothing. Raises UnknownSession."""
+    await desk.summaries.line(session)
+    store, id = desk.services.store, MessageId(request.id)
+    try:
+        await gestures.send_message(store, session, request.text, id, steer=request.steer, by=caller.by)
+    except MessageIdTaken as taken:
+        raise Conflict(str(taken), code="message-id-taken") from taken
+
+
+async def stop(desk: Desk, caller: Caller, session: SessionId, key: str) -> int:
+    """Stop the open turn and return its number. Raises Conflict when none is open."""
+    await desk.summaries.line(session)
+    match await gestures.stop(desk.services.store, session, key, caller.by):
+        case gestures.Stopped(turn):
+            return turn
+        case gestures.NotRunning():
+            raise Conflict("nothing is running here", code="not-running")
+
+
+async def change(desk: Desk, caller: Caller, session: SessionId, request: SessionChange) -> Summary:
+    """Rename the session, put it away or take it out."""
+    store = desk.services.store
+    await desk.summaries.line(session)
+    if request.title is not None:
+        await gestures.rename(store, session, escape(request.title.strip()), caller.by, request.key)
+    if request.archived is not None:
+        await gestures.archive(store, session, caller.by, request.key, archived=request.archived)
+    return await desk.summaries.of(session)
+
+
+async def delete(desk: Desk, session: SessionId) -> None:
+    """Remove the session's log. Raises Conflict while a turn is open, UnknownSession."""
+    line = await desk.summaries.line(session)
+    if line.turn is not None:
+        raise Conflict("a turn is running in this session", code="running", hint="Stop it first.")
+    await desk.services.store.remove(session)
+    desk.summaries.forget(session)
+
+
+async def switch_model(desk: Desk, caller: Caller, session: SessionId, request: ModelChange) -> Summary:
+    """Let later steps ask another model; only one that this installation offers."""
+    known_model(desk, request.model)
+    await admit(desk, caller, "switch a session's model")
+    await desk.summaries.line(session)
+    await gestures.set_model(desk.services.store, session, request.model, caller.by, request.key)
+    return await desk.summaries.of(session)
+
+
+def known_model(desk: Desk, name: str) -> None:
+    """Raise Unacceptable unless the installation offers this model."""
+    facts = desk.services.installation
+    names = [entry.name for entry in facts.models]
+    if name not in names and name != facts.model:
+        raise Unacceptable("there is no such model here", code="unknown-model", hint=f"Known: {', '.join(names)}.")
+
+
+async def permit(desk: Desk, caller: Caller, session: SessionId, request: PermissionChange) -> PermissionView:
+    """Switch preset, mode or policy; what widens needs the right to answer, full access needs to be confirmed.
+
+    Raises Unacceptable for names outside the vocabularies, Conflict `confirm-needed`, Forbidden.
+    """
+    wanted = _wanted(request)
+    before = (await desk.summaries.line(session)).permissions
+    after = _after(before, wanted)
+    if _widens(before, after):
+        if Right.ANSWER not in caller.rights:
+            raise Forbidden(f"this needs the right to {Right.ANSWER}", code="no-right")
+        await admit(desk, caller, "widen a session's permission")
+    full = SandboxMode.DANGER_FULL_ACCESS
+    if after.mode is full and before.mode is not full and not request.confirm:
+        raise Conflict(
+            "full access lets commands change everything that you can, and placet itself",
+            code="confirm-needed",
+            hint="Send confirm: true if that is meant.",
+        )
+    knobs, by, key = desk.services.knobs, caller.by, request.key
+    match wanted:
+        case Preset():
+            await gestures.select_preset(knobs, session, wanted.value, by=by, key=key)
+        case SandboxMode():
+            await gestures.turn_knobs(knobs, session, mode=wanted, by=by, key=key)
+        case Policy():
+            await gestures.turn_knobs(knobs, session, policy=wanted, by=by, key=key)
+    now = (await desk.summaries.line(session)).permissions
+    return PermissionView(permissions=permissions(now), mode=now.mode, policy=now.policy)
+
+
+def _wanted(request: PermissionChange) -> Preset | SandboxMode | Policy:
+    given = [name for name in (request.preset, request.mode, request.policy) if name is not None]
+    if len(given) != 1:
+        raise Unacceptable("send exactly one of preset, mode and policy", code="bad-permission")
+    try:
+        if request.preset is not None:
+            return preset_named(request.preset)
+        return mode_named(request.mode) if request.mode is not None else parse_policy(request.policy)
+    except UnknownPreset as unknown:
+        raise Unacceptable(str(unknown), code="unknown-preset") from unknown
+    except UnknownMode as unknown:
+        raise Unacceptable(str(unknown), code="unknown-mode") from unknown
+    except UnknownPolicy as unknown:
+        raise Unacceptable(str(unknown), code="unknown-policy") from unknown
+
+
+def _after(before: Permissions, wanted: Preset | SandboxMode | Policy) -> Permissions:
+    match wanted:
+        case Preset():
+            return replace(before, mode=wanted.mode, policy=wanted.policy)
+        case SandboxMode():
+            return replace(before, mode=wanted)
+        case Policy():
+            return replace(before, policy=wanted)
+
+
+def _widens(before: Permissions, after: Permissions) -> bool:
+    """Whether more can happen afterwards: a wider mode, or a person is asked who was not."""
+    return wider(before.mode, after.mode) or (before.policy is Policy.NEVER and after.policy is Policy.ASK)
