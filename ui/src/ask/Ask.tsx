@@ -1,0 +1,265 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { VisibleText } from "../text/Visible";
+import { Icon, type IconName, Status } from "../theme/icons";
+import type { AskView } from "../wire/shapes";
+import type { Connection } from "../wire/stream";
+import { clock, span } from "../words/times";
+import { useNow } from "../words/useNow";
+import { type Words, useWords } from "../words/words";
+import type { Answering, PersonOutcome } from "./answering";
+import { Articles } from "./Articles";
+import { useDigest } from "./digest";
+import { useNarrow, useReach } from "./reach";
+import { readingOf, titleOf } from "./reading";
+import { Seal, channelName, hueOf, iconOf, whoName } from "./Seal";
+import { Sign } from "./Sign";
+
+export interface Queue {
+  at: number;
+  total: number;
+  previous?: () => void;
+  next?: () => void;
+}
+
+export interface AskProps {
+  ask: AskView;
+  answering: Answering;
+  connection: Connection;
+  person: string;
+  home: string;
+  queue: Queue | null;
+  heading?: "h2" | "h3";
+  note: string;
+  onNote: (text: string) => void;
+  onAnswer: (outcome: PersonOutcome, options: { feedback?: string; stop?: boolean }) => void;
+  onAgain: () => void;
+  onRetry: () => void;
+  onSession?: () => void;
+  /** What came of a settled ask, and the way to the next one. */
+  after?: ReactNode;
+}
+
+const Age = ({ since, until }: { since: number; until: number | null }) => {
+  const words = useWords();
+  const now = useNow(until === null);
+  if (until !== null) return <p className="age">{words.ask.decidedAfter(span(until - since))}</p>;
+  return (
+    <p className="age">
+      <span className="vh">{words.ask.waitedFor}</span>
+      {span(now - since)}
+    </p>
+  );
+};
+
+interface BannerProps {
+  hue: string;
+  icon: IconName;
+  title: string;
+  children: ReactNode;
+}
+
+const Banner = ({ hue, icon, title, children }: BannerProps) => (
+  <div className={`banner c-${hue}`} role="note">
+    <Icon name={icon} />
+    <p>
+      <b>{title}</b>
+    </p>
+    <p>{children}</p>
+  </div>
+);
+
+const fieldWord = (outcome: PersonOutcome, words: Words) => (outcome === "allowed-once" ? words.ask.allowOnce : words.ask.reject);
+
+const Retrying = ({ connection, onRetry }: { connection: Connection; onRetry: () => void }) => {
+  const words = useWords();
+  const now = useNow(connection.state === "down");
+  const seconds = connection.state === "down" ? Math.ceil((connection.retryAt - now) / 1000) : 0;
+  return (
+    <>
+      {seconds > 0 ? words.ask.offlineText(seconds) : words.ask.offlineTrying}{" "}
+      <button type="button" className="link" onClick={onRetry}>
+        {words.ask.tryNow}
+      </button>
+    </>
+  );
+};
+
+const AnswerBanner = ({ answering, onAgain, offline }: { answering: Answering; onAgain: () => void; offline: boolean }) => {
+  const words = useWords();
+  switch (answering.state) {
+    case "unknown":
+      return (
+        <Banner hue="wait" icon="unknown" title={words.ask.unknownTitle(fieldWord(answering.outcome, words))}>
+          {words.ask.unknownText}{" "}
+          <button type="button" className="link" onClick={onAgain} disabled={offline}>
+            {words.ask.again}
+          </button>
+        </Banner>
+      );
+    case "not-recorded":
+      return (
+        <Banner hue="wait" icon="alert" title={words.ask.notRecordedTitle}>
+          {words.ask.notRecordedText}
+        </Banner>
+      );
+    case "refused":
+      return (
+        <Banner hue="wait" icon="alert" title={words.ask.refusedAnswerTitle(fieldWord(answering.outcome, words))}>
+          {answering.stale ? words.ask.staleText : words.ask.refusedAnswerText(answering.why)}
+        </Banner>
+      );
+    case "lost": {
+      const { decision } = answering;
+      return (
+        <Banner hue="wait" icon="screens" title={words.ask.lostTitle(fieldWord(answering.outcome, words))}>
+          {words.ask.lostText(whoName(decision, words), words.outcome[decision.outcome] ?? decision.outcome, channelName(decision.channel, words))}
+        </Banner>
+      );
+    }
+    default:
+      return null;
+  }
+};
+
+/** One ask as a sheet: whole subject, five articles, a place to sign. It never takes the focus and has no default. */
+export const Ask = (props: AskProps) => {
+  const { ask, answering, connection, queue, onNote, note } = props;
+  const words = useWords();
+  const titleId = useId();
+  const sheet = useRef<HTMLElement>(null);
+  const body = useRef<HTMLDivElement>(null);
+  const reading = readingOf(ask);
+  const reach = useReach(body, `${ask.id} ${ask.digest}`);
+  const match = useDigest(ask);
+  const narrow = useNarrow();
+  const Heading = props.heading ?? "h2";
+  const decision = ask.decision;
+  const settled = decision !== null;
+  const offline = connection.state !== "up";
+  const [inside, setInside] = useState(false);
+
+  useEffect(() => {
+    if (settled && inside && document.activeElement === document.body) sheet.current?.focus({ preventScroll: true });
+  }, [settled, inside]);
+
+  const toEnd = () => {
+    const regions = body.current?.querySelectorAll<HTMLElement>("[data-signed]");
+    for (const region of regions ?? []) region.scrollTop = region.scrollHeight;
+    regions?.[0]?.lastElementChild?.scrollIntoView({ block: "nearest" });
+    regions?.[0]?.focus({ preventScroll: true });
+  };
+
+  const hold = (() => {
+    if (reading.empty) return words.ask.empty;
+    if (match === "different") return words.ask.staleText;
+    if (match === "checking") return words.ask.holdEnd;
+    if (!reach.text) return reading.shown.lineCount > 1 ? words.ask.holdLine(reading.shown.lineCount) : words.ask.holdEnd;
+    if (narrow && !reach.sheet) return words.ask.holdSheet;
+    return null;
+  })();
+  const busy = answering.state === "sending" ? (answering.outcome === "allowed-once" ? words.ask.sendingAllow : words.ask.sendingReject) : null;
+  const unknown = answering.state === "unknown";
+
+  return (
+    <article
+      className={settled || offline ? "ask dim" : "ask"}
+      aria-labelledby={titleId}
+      ref={sheet}
+      tabIndex={-1}
+      data-ask={ask.id}
+      data-more={reach.more ? "" : undefined}
+      onFocus={() => setInside(true)}
+      onBlur={(event) => event.relatedTarget && !event.currentTarget.contains(event.relatedTarget) && setInside(false)}
+    >
+      <header className="ask-head">
+        {decision ? (
+          <Status hue={hueOf(decision.outcome)} icon={iconOf(decision.outcome)}>
+            {words.outcome[decision.outcome] ?? decision.outcome}
+          </Status>
+        ) : offline ? (
+          <Status hue="rest" icon="off">
+            {words.ask.notConnected}
+          </Status>
+        ) : (
+          <Status hue="wait" icon={ask.rearmed ? "repeat" : "wait"}>
+            {ask.rearmed ? words.ask.waitingAgain : words.ask.waiting}
+          </Status>
+        )}
+        {queue && queue.total > 1 && (
+          <div className="queue">
+            <button type="button" className="icon-btn" aria-label={words.ask.previous} onClick={queue.previous} disabled={!queue.previous}>
+              <Icon name="prev" />
+            </button>
+            <span>{words.ask.queueOf(queue.at, queue.total)}</span>
+            <button type="button" className="icon-btn" aria-label={words.ask.next} onClick={queue.next} disabled={!queue.next}>
+              <Icon name="next" />
+            </button>
+          </div>
+        )}
+        <Age since={ask.askedAt} until={decision?.time ?? null} />
+      </header>
+      {!settled && offline && (
+        <Banner hue="rest" icon="off" title={words.ask.offlineTitle(clock(connection.since))}>
+          <Retrying connection={connection} onRetry={props.onRetry} />
+        </Banner>
+      )}
+      {(!settled || answering.state === "lost") && <AnswerBanner answering={answering} onAgain={props.onAgain} offline={offline} />}
+      {!settled && ask.rearmed && (
+        <Banner hue="work" icon="repeat" title={words.ask.restartedTitle}>
+          {words.ask.restartedText}
+        </Banner>
+      )}
+      {!settled && ask.earlierRun && (
+        <Banner hue="wait" icon="alert" title={words.ask.earlierRunTitle}>
+          {words.ask.earlierRunText}
+        </Banner>
+      )}
+      <div className="ask-body" ref={body} tabIndex={reach.more ? 0 : undefined}>
+        <Heading className="ask-title" id={titleId}>
+          {titleOf(ask, words)}
+        </Heading>
+        <p className="ask-from">
+          {words.ask.askedBy}
+          <b className="by-agent" title={words.ask.modelName}>
+            <VisibleText text={ask.agent} />
+          </b>
+          {words.ask.inSession}
+          {props.onSession ? (
+            <button type="button" className="link" onClick={props.onSession}>
+              <VisibleText text={ask.sessionTitle ?? ask.session} />
+            </button>
+          ) : (
+            <b>
+              <VisibleText text={ask.sessionTitle ?? ask.session} />
+            </b>
+          )}{" "}
+          · {words.ask.tool}
+          <code>
+            <VisibleText text={ask.tool} reading="code" />
+          </code>
+        </p>
+        <Articles ask={ask} reading={reading} reach={reach} home={props.home} onEnd={toEnd} />
+      </div>
+      <button type="button" className="more-cue" tabIndex={-1} onClick={() => body.current?.scrollBy({ top: body.current.clientHeight * 0.8 })}>
+        <Icon name="down" />
+        <span>{words.ask.moreBelow}</span>
+      </button>
+      {decision ? (
+        <footer className="sign">
+          <Seal decision={decision}>{props.after}</Seal>
+        </footer>
+      ) : (
+        <Sign
+          ask={ask}
+          person={props.person}
+          hold={hold}
+          dead={offline ? words.ask.offlineSafe : unknown ? "" : null}
+          busy={busy}
+          note={note}
+          onNote={onNote}
+          onAnswer={props.onAnswer}
+        />
+      )}
+    </article>
+  );
+};

@@ -1,0 +1,49 @@
+import { type Visible, visible } from "../text/visible";
+import { type CallArguments, callArguments } from "../tool/result";
+import type { AskView } from "../wire/shapes";
+import type { Words } from "../words/words";
+import { type Flag, flagsOf } from "./flags";
+import { isLong } from "./reach";
+
+export interface AskReading {
+  call: CallArguments;
+  /** The text that the first article shows: the command, or all that the model sent. */
+  text: string;
+  shown: Visible;
+  flags: Flag[];
+  files: { path: string; sha256: string; shown: Visible }[];
+  long: boolean;
+  empty: boolean;
+  /** Anything that asks for a second look: flags, hidden or look-alike characters. */
+  marked: boolean;
+}
+
+const cache = new WeakMap<object, AskReading>();
+
+/** What a sheet shows of its subject, computed once for each. */
+export const readingOf = (ask: AskView): AskReading => {
+  const known = cache.get(ask.subject);
+  if (known) return known;
+  const call = callArguments(ask.subject.tool, ask.subject.arguments);
+  const text = call.command ?? call.raw;
+  const shown = visible(text);
+  const files = ask.subject.files.map((file) => ({ path: file.path, sha256: file.sha256, shown: visible(file.text) }));
+  const flags = call.command === null ? [] : flagsOf(text);
+  const reading: AskReading = {
+    call, text, shown, flags, files,
+    long: isLong(shown.lineCount, shown.characters) || files.some((file) => isLong(file.shown.lineCount, file.shown.characters)),
+    empty: text.trim() === "",
+    marked: flags.length > 0 || shown.hiddenCount > 0 || shown.alike.length > 0 || shown.blankRuns > 0 || shown.blankLineRuns > 0,
+  };
+  cache.set(ask.subject, reading);
+  return reading;
+};
+
+/** The sheet's title: a question in placet's own voice that names the change. Never a word of the agent's. */
+export const titleOf = (ask: AskView, words: Words): string => {
+  const { tool, toMode } = ask.subject;
+  const full = toMode === "danger-full-access";
+  if (tool !== "bash") return full ? words.ask.titleToolFull(tool) : words.ask.titleTool(tool);
+  if (full) return words.ask.titleFull;
+  return toMode === "workspace-write" ? words.ask.titleWorkspace : words.ask.titleTool(tool);
+};

@@ -1,0 +1,126 @@
+import { useEffect, useRef } from "react";
+import { openAsks } from "../ask/Desk";
+import { readingOf } from "../ask/reading";
+import { oneLine } from "../text/visible";
+import { Icon, Status } from "../theme/icons";
+import type { AskView } from "../wire/shapes";
+import { useHouse, useHouseState } from "../wire/useHouse";
+import { span } from "../words/times";
+import { useNow } from "../words/useNow";
+import { useWords } from "../words/words";
+
+const Stake = ({ mode }: { mode: string | null }) => {
+  const words = useWords();
+  if (mode === "danger-full-access")
+    return (
+      <Status hue="refuse" icon="shield">
+        {words.inbox.fullAccess}
+      </Status>
+    );
+  if (mode === "workspace-write")
+    return (
+      <Status hue="wait" icon="file">
+        {words.inbox.workspace}
+      </Status>
+    );
+  return null;
+};
+
+const Row = ({ ask, current, now, onOpen }: { ask: AskView; current: boolean; now: number; onOpen: () => void }) => {
+  const words = useWords();
+  const reading = readingOf(ask);
+  return (
+    <li className={current ? "ib cur" : "ib"}>
+      <a
+        className="ib-l"
+        href={`#/inbox/${ask.id}`}
+        aria-current={current || undefined}
+        onClick={(event) => {
+          event.preventDefault();
+          onOpen();
+        }}
+      >
+        <code>{oneLine(reading.text, 90)}</code>
+      </a>
+      <p className="ib-s">
+        <Stake mode={ask.subject.toMode} />
+        <span className="sub">
+          {oneLine(ask.agent, 40)} · {oneLine(ask.sessionTitle ?? ask.session, 60)}
+        </span>
+        {reading.marked && (
+          <Status hue="wait" icon="eye">
+            {words.inbox.flagged}
+          </Status>
+        )}
+        {reading.shown.lineCount > 1 && <span className="sub">{words.inbox.longOpen(reading.shown.lineCount)}</span>}
+      </p>
+      <span className="ib-a num">{span(now - ask.askedAt)}</span>
+    </li>
+  );
+};
+
+/** All open asks of all sessions, oldest first. A row opens the sheet; it never answers. */
+export const Inbox = ({ chosen, onChoose, keys }: { chosen: string | null; onChoose: (id: string) => void; keys: boolean }) => {
+  const house = useHouse();
+  const { asks, askTotal, askNext } = useHouseState();
+  const words = useWords();
+  const now = useNow();
+  const list = useRef<HTMLUListElement>(null);
+  const open = openAsks(asks);
+
+  useEffect(() => {
+    if (!keys) return;
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      const step = event.key === "j" ? 1 : event.key === "k" ? -1 : 0;
+      if (!step || !open.length) return;
+      const at = open.findIndex((ask) => ask.id === chosen);
+      onChoose(open[Math.max(0, Math.min(open.length - 1, at + step))]!.id);
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [open, chosen, onChoose, keys]);
+
+  return (
+    <main className="main" id="conversation" tabIndex={0} aria-label={words.inbox.title} data-region="">
+      {open.length === 0 ? (
+        <section className="empty" aria-labelledby="empty-inbox">
+          <svg viewBox="0 0 240 60" aria-hidden="true">
+            <path d="M10 44H230" className="wm-line" />
+            <path d="M26 40c10-4 20-28 15-29-6-.6-6 29 2 29 6 0 7-13 12-13 4 0 1 11 6 11 3 0 6-4 10-6" />
+          </svg>
+          <h2 className="record" id="empty-inbox">
+            {words.inbox.emptyTitle}
+          </h2>
+          <p>{words.inbox.emptyText}</p>
+        </section>
+      ) : (
+        <>
+          <ul className="ibs" aria-label={words.inbox.open} ref={list}>
+            {open.map((ask) => (
+              <Row key={ask.id} ask={ask} current={ask.id === chosen} now={now} onOpen={() => onChoose(ask.id)} />
+            ))}
+          </ul>
+          {askNext !== null && (
+            <p className="older">
+              <button type="button" className="btn small" onClick={() => void house.moreAsks()}>
+                {words.inbox.more(askTotal)}
+              </button>
+            </p>
+          )}
+          <p className="keys">
+            <span>
+              <kbd>J</kbd> <kbd>K</kbd> {words.inbox.keysHint}
+            </span>
+          </p>
+          <p className="keys">
+            <Icon name="eye" /> {words.inbox.choose}
+          </p>
+        </>
+      )}
+    </main>
+  );
+};
+
+export const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));

@@ -1,0 +1,188 @@
+import { useCallback, useEffect, useState } from "react";
+import { Desk, openAsks } from "../ask/Desk";
+import { Composer } from "../composer/Composer";
+import { Limits } from "../shell/Limits";
+import { Sheet } from "../shell/Sheet";
+import { titleOfSession } from "../shell/Sidebar";
+import { oneLine } from "../text/visible";
+import { Icon, Status } from "../theme/icons";
+import { useHouse, useHouseState } from "../wire/useHouse";
+import { homely } from "../words/folder";
+import { useWords } from "../words/words";
+import { Conversation } from "./Conversation";
+
+interface SessionPageProps {
+  id: string;
+  ask: string | null;
+  onChoose: (id: string | null) => void;
+  onInbox: () => void;
+  onGone: () => void;
+  menu: React.ReactNode;
+}
+
+export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: SessionPageProps) => {
+  const house = useHouse();
+  const state = useHouseState();
+  const { views, sessions, asks, askTotal, connection, config, outbox } = state;
+  const words = useWords();
+  const [renaming, setRenaming] = useState<string | null>(null);
+  const [deleting, setDeleting] = useState(false);
+  const view = views[id];
+  const summary = sessions?.find((one) => one.id === id) ?? null;
+  const online = connection.state === "up";
+  const known = view !== undefined;
+
+  useEffect(() => {
+    if (!known && online) void house.loadSession(id);
+  }, [house, id, known, online]);
+
+  const onOlder = useCallback(() => house.loadOlder(id), [house, id]);
+  const choose = useCallback((one: string | null) => onChoose(one), [onChoose]);
+
+  const here = openAsks(asks, id);
+  const elsewhere = Math.max(0, Math.max(askTotal, openAsks(asks).length) - here.length);
+  const waiting = Math.max(here.length, summary?.openAsks ?? 0);
+  const desk = ask !== null || here.length > 0;
+  const title = summary ? titleOfSession(summary, words) : "";
+  const pending = outbox[id] ?? [];
+
+  if (view?.state === "missing")
+    return (
+      <div className="app two">
+        <header className="head">{menu}</header>
+        <main className="main" id="conversation" tabIndex={0}>
+          <section className="empty">
+            <h2 className="record">{words.shell.notFound}</h2>
+          </section>
+        </main>
+      </div>
+    );
+
+  return (
+    <>
+      <header className="head">
+        {menu}
+        <div className="ttl">
+          <h1>{title}</h1>
+          <p className="sub mono">{summary && oneLine(homely(summary.cwd, config?.home ?? ""), 80)}</p>
+        </div>
+        {waiting > 0 ? (
+          <Status hue="wait" icon="pen" tag>
+            {words.ask.waiting}
+          </Status>
+        ) : (
+          view?.talk.open && (
+            <Status hue="work" icon="work" tag spin>
+              {words.shell.working}
+            </Status>
+          )
+        )}
+        <span className="grow" />
+        {summary && (
+          <>
+            <button type="button" className="btn small quiet hide-s" disabled={!online} onClick={() => setRenaming(summary.title ?? "")}>
+              {words.shell.rename}
+            </button>
+            <button type="button" className="btn small quiet hide-s" disabled={!online} onClick={() => void house.change(id, { archived: !summary.archived })}>
+              {summary.archived ? words.shell.unarchive : words.shell.archive}
+            </button>
+            <button type="button" className="btn small quiet hide-s" disabled={!online || view?.talk.open} onClick={() => setDeleting(true)}>
+              {words.shell.delete}
+            </button>
+          </>
+        )}
+      </header>
+      <div className="middle">
+        {config && <Limits config={config} model={summary?.model ?? config.model} />}
+        {view?.state === "ready" ? (
+          <Conversation talk={view.talk} partial={view.partial} older={view.before !== null} onOlder={onOlder} onAsk={choose} outbox={pending} onAgain={(one) => void house.sayAgain(id, one)} />
+        ) : (
+          <main className="main" id="conversation" tabIndex={0} aria-label={words.shell.conversation}>
+            <div className="minutes">
+              <p className="sub" role="status">
+                {view?.state === "failed" ? words.shell.loadFailed : words.shell.loading}
+              </p>
+            </div>
+          </main>
+        )}
+      </div>
+      <Composer
+        key={id}
+        session={id}
+        busy={view?.talk.open ?? false}
+        stopping={Boolean(view?.talk.aborted)}
+        online={online}
+        permissions={view?.permissions ?? null}
+        preset={summary?.preset ?? ""}
+        model={summary?.model ?? config?.model ?? ""}
+        config={config}
+        onSend={(text, steer) => void house.say(id, text, steer)}
+        onStop={() => house.stopTurn(id)}
+        onPreset={(preset, confirm) => house.permit(id, confirm ? { preset, confirm } : { preset })}
+        onModel={(model) => void house.setModel(id, model)}
+      />
+      <aside className={desk ? "desk" : "desk idle"} aria-label={words.shell.toDecide} data-region="" tabIndex={-1}>
+        <div className="desk-head">
+          <h2>{words.shell.toDecide}</h2>
+          {waiting > 0 && <span className="count">{waiting}</span>}
+          {elsewhere > 0 && (
+            <button type="button" className="link" onClick={onInbox}>
+              {words.shell.elsewhere(elsewhere)}
+            </button>
+          )}
+        </div>
+        <div className="desk-in">
+          <Desk session={id} chosen={ask} onChoose={choose} total={summary?.openAsks} />
+          {!desk && (
+            <div className="desk-empty">
+              <p>{words.shell.nothingWaits}</p>
+              <p className="sub">{words.shell.nothingWaitsText}</p>
+            </div>
+          )}
+        </div>
+      </aside>
+      <Sheet open={renaming !== null} onClose={() => setRenaming(null)} title={words.shell.rename}>
+        <form
+          className="form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void house.change(id, { title: renaming?.trim() ?? "" });
+            setRenaming(null);
+          }}
+        >
+          <label>
+            <b>{words.shell.titleLabel}</b>
+            <input className="field" value={renaming ?? ""} maxLength={200} onChange={(event) => setRenaming(event.target.value)} autoFocus />
+          </label>
+          <div className="pair">
+            <button type="button" className="btn" onClick={() => setRenaming(null)}>
+              {words.shell.cancel}
+            </button>
+            <button type="submit" className="btn ink" disabled={!renaming?.trim()}>
+              {words.shell.save}
+            </button>
+          </div>
+        </form>
+      </Sheet>
+      <Sheet open={deleting} onClose={() => setDeleting(false)} title={words.shell.deleteTitle} alert>
+        <p>{words.shell.deleteText}</p>
+        <div className="pair">
+          <button type="button" className="btn" onClick={() => setDeleting(false)}>
+            {words.shell.deleteNo}
+          </button>
+          <button
+            type="button"
+            className="btn stop"
+            onClick={() => {
+              setDeleting(false);
+              void house.remove(id).then((gone) => gone && onGone());
+            }}
+          >
+            <Icon name="cross" />
+            {words.shell.deleteYes}
+          </button>
+        </div>
+      </Sheet>
+    </>
+  );
+};

@@ -1,0 +1,81 @@
+import { useCallback, useEffect, useMemo, useState } from "react";
+import { House } from "../wire/house";
+import { type PageKey, forgetKey, loadKey } from "../wire/key";
+import { HouseProvider, useHouseState } from "../wire/useHouse";
+import { WordsProvider, wordsFor } from "../words/words";
+import { Impostor, LinkGate } from "./Gate";
+import { HousePage } from "./House";
+import { type Preferences, applyTheme, loadPreferences, savePreferences } from "./preferences";
+
+type Phase = { at: "reading" } | { at: "link"; secret: string | null; revoked: boolean } | { at: "in"; house: House };
+
+interface SignedInProps {
+  preferences: Preferences;
+  onPreferences: (next: Preferences) => void;
+  onRetry: () => void;
+  onForget: () => void;
+}
+
+const SignedIn = ({ preferences, onPreferences, onRetry, onForget }: SignedInProps) => {
+  const { connection } = useHouseState();
+  if (connection.state === "impostor") return <Impostor onAgain={onRetry} onForget={onForget} />;
+  return <HousePage preferences={preferences} onPreferences={onPreferences} />;
+};
+
+/** From the first look at the address to the open house: key, link, proof, page. */
+export const App = ({ secret }: { secret: string | null }) => {
+  const [phase, setPhase] = useState<Phase>({ at: "reading" });
+  const [preferences, setPreferences] = useState(loadPreferences);
+  const words = useMemo(() => wordsFor(preferences.language, navigator.languages), [preferences.language]);
+
+  const unlinked = useCallback(
+    (old: House | null) => {
+      old?.stop();
+      setPhase({ at: "link", secret, revoked: secret === null });
+    },
+    [secret],
+  );
+  const enter = useCallback(
+    (key: PageKey) => {
+      const house: House = new House(key, () => unlinked(house));
+      house.start();
+      setPhase({ at: "in", house });
+    },
+    [unlinked],
+  );
+
+  useEffect(() => {
+    loadKey().then(
+      (key) => (key?.serverKey ? enter(key) : setPhase({ at: "link", secret, revoked: false })),
+      () => setPhase({ at: "link", secret, revoked: false }),
+    );
+  }, [enter, secret]);
+  useEffect(() => {
+    document.documentElement.lang = words.code;
+  }, [words]);
+
+  const change = (next: Preferences) => {
+    savePreferences(next);
+    applyTheme(next.theme);
+    setPreferences(next);
+  };
+
+  return (
+    <WordsProvider value={words}>
+      {phase.at === "link" && <LinkGate secret={phase.secret} revoked={phase.revoked} onLinked={enter} />}
+      {phase.at === "in" && (
+        <HouseProvider value={phase.house}>
+          <SignedIn
+            preferences={preferences}
+            onPreferences={change}
+            onRetry={() => phase.house.retry()}
+            onForget={() => {
+              phase.house.stop();
+              void forgetKey().then(() => setPhase({ at: "link", secret: null, revoked: false }));
+            }}
+          />
+        </HouseProvider>
+      )}
+    </WordsProvider>
+  );
+};

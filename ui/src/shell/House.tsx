@@ -1,0 +1,170 @@
+import { useCallback, useEffect, useMemo, useState } from "react";
+import { Announcer } from "../ask/Announcer";
+import { Desk, openAsks } from "../ask/Desk";
+import { Inbox, isTyping } from "../inbox/Inbox";
+import { SessionPage } from "../session/SessionPage";
+import { Icon } from "../theme/icons";
+import { useHouse, useHouseState } from "../wire/useHouse";
+import { clock } from "../words/times";
+import { useNow } from "../words/useNow";
+import { useWords } from "../words/words";
+import { NewSession } from "./NewSession";
+import { type Place, usePlace } from "./place";
+import type { Preferences } from "./preferences";
+import { KeyList, Settings } from "./Settings";
+import { Sidebar, titleOfSession } from "./Sidebar";
+import { Start } from "./Start";
+
+const nextRegion = () => {
+  const regions = [...document.querySelectorAll<HTMLElement>("[data-region]")].filter((one) => one.offsetParent !== null || getComputedStyle(one).position === "fixed");
+  const at = regions.findIndex((one) => one.contains(document.activeElement));
+  const next = regions[(at + 1) % regions.length];
+  const field = next?.matches("form") ? next.querySelector<HTMLElement>("textarea") : next;
+  field?.focus();
+};
+
+const Lost = () => {
+  const { connection } = useHouseState();
+  const house = useHouse();
+  const words = useWords();
+  const now = useNow(connection.state === "down");
+  if (connection.state !== "down") return null;
+  const seconds = Math.ceil((connection.retryAt - now) / 1000);
+  return (
+    <div className="lost" role="status">
+      <Icon name="off" />
+      <p>
+        <b>{words.ask.offlineTitle(clock(connection.since))}</b> {seconds > 0 ? words.ask.offlineText(seconds) : words.ask.offlineTrying}
+      </p>
+      <button type="button" className="btn small" onClick={() => house.retry()}>
+        {words.ask.tryNow}
+      </button>
+    </div>
+  );
+};
+
+const Told = () => {
+  const { told } = useHouseState();
+  const now = useNow(told !== null);
+  if (!told || now - told.at > 8000) return null;
+  return (
+    <p className="told-now" role="alert">
+      {told.text}
+    </p>
+  );
+};
+
+/** The whole page once this browser is signed in. */
+export const HousePage = ({ preferences, onPreferences }: { preferences: Preferences; onPreferences: (next: Preferences) => void }) => {
+  const { sessions, asks, askTotal } = useHouseState();
+  const words = useWords();
+  const [place, go] = usePlace();
+  const [sheet, setSheet] = useState<"" | "new" | "settings" | "keys">("");
+  const [drawer, setDrawer] = useState(false);
+  const total = Math.max(askTotal, openAsks(asks).length);
+  const visit = useCallback(
+    (next: Place) => {
+      setDrawer(false);
+      go(next);
+    },
+    [go],
+  );
+  const chosen = place.page === "start" ? null : place.ask;
+  const sessionId = place.page === "session" ? place.id : null;
+  const chooseHere = useCallback((ask: string | null) => sessionId && go({ page: "session", id: sessionId, ask }, true), [go, sessionId]);
+  const chooseInbox = useCallback((ask: string | null) => go({ page: "inbox", ask }, true), [go]);
+
+  const title = useMemo(() => {
+    if (place.page === "inbox") return words.inbox.title;
+    const session = sessionId ? sessions?.find((one) => one.id === sessionId) : undefined;
+    return session ? titleOfSession(session, words) : "placet";
+  }, [place.page, sessionId, sessions, words]);
+  useEffect(() => {
+    document.title = words.shell.titleWaiting(total, title === "placet" ? title : `${title} · placet`);
+  }, [total, title, words]);
+
+  useEffect(() => {
+    let g = 0;
+    const press = (event: KeyboardEvent) => {
+      if (event.key === "F6") {
+        event.preventDefault();
+        return nextRegion();
+      }
+      if (event.key === "Escape" && isTyping(event.target)) return (event.target as HTMLElement).blur();
+      if (!preferences.keys || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || sheet) return;
+      if (event.key === "?") return setSheet("keys");
+      if (event.key === "g") return void (g = Date.now());
+      if (event.key === "i" && Date.now() - g < 1200) return visit({ page: "inbox", ask: null });
+      if (event.key === "[" || event.key === "]") document.querySelectorAll<HTMLButtonElement>(".queue .icon-btn")[event.key === "[" ? 0 : 1]?.click();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [preferences.keys, sheet, visit]);
+
+  const menu = (
+    <button type="button" className="icon-btn menu-btn" aria-label={words.shell.menu(total)} aria-expanded={drawer} onClick={() => setDrawer(!drawer)}>
+      <Icon name="menu" />
+      {total > 0 && <span className="dot" />}
+    </button>
+  );
+  return (
+    <>
+      <nav aria-label={words.shell.skip}>
+        <a
+          className="skip"
+          href="#conversation"
+          onClick={(event) => {
+            event.preventDefault();
+            document.getElementById("conversation")?.focus();
+          }}
+        >
+          {words.shell.skip}
+        </a>
+      </nav>
+      <div className={`app ${place.page === "start" ? "two" : ""} page-${place.page}`}>
+        <Sidebar place={place} go={visit} onNew={() => setSheet("new")} onSettings={() => setSheet("settings")} onKeys={() => setSheet("keys")} drawer={drawer} onCloseDrawer={() => setDrawer(false)} />
+        {place.page === "start" && <Start onNew={() => setSheet("new")} menu={menu} />}
+        {place.page === "session" && (
+          <SessionPage
+            key={place.id}
+            id={place.id}
+            ask={chosen}
+            onChoose={chooseHere}
+            onInbox={() => visit({ page: "inbox", ask: null })}
+            onGone={() => visit({ page: "start" })}
+            menu={menu}
+          />
+        )}
+        {place.page === "inbox" && (
+          <>
+            <header className="head">
+              {menu}
+              <h1>{words.inbox.title}</h1>
+              <span className="sub">{words.inbox.asks(total, new Set(openAsks(asks).map((ask) => ask.session)).size)}</span>
+            </header>
+            <Inbox chosen={chosen} onChoose={chooseInbox} keys={preferences.keys} />
+            <aside className={chosen || total ? "desk" : "desk idle"} aria-label={words.inbox.selected} data-region="" tabIndex={-1}>
+              <div className="desk-in">
+                <Desk chosen={chosen} onChoose={chooseInbox} onSession={(id) => visit({ page: "session", id, ask: chosen })} total={total} />
+              </div>
+            </aside>
+          </>
+        )}
+        <Lost />
+      </div>
+      {drawer && <div className="shade" onClick={() => setDrawer(false)} />}
+      <Announcer />
+      <Told />
+      <NewSession
+        open={sheet === "new"}
+        onClose={() => setSheet("")}
+        onMade={(id) => {
+          setSheet("");
+          visit({ page: "session", id, ask: null });
+        }}
+      />
+      <Settings open={sheet === "settings"} onClose={() => setSheet("")} preferences={preferences} onChange={onPreferences} />
+      <KeyList open={sheet === "keys"} onClose={() => setSheet("")} />
+    </>
+  );
+};

@@ -1,0 +1,63 @@
+import { useState } from "react";
+import { oneLine } from "../text/visible";
+import { Icon } from "../theme/icons";
+import type { Config } from "../wire/shapes";
+import { useWords } from "../words/words";
+
+/** Said before the first command: that the model is not real, and what the sandbox of this machine does not hold. */
+export const Limits = ({ config, model }: { config: Config; model: string }) => {
+  const words = useWords();
+  const [read, setRead] = useState(() => sessionStorage.getItem("placet.limits") === config.instance);
+  const chosen = config.sandbox.backends.find((one) => one.name === config.sandbox.chosen);
+  const gaps = chosen?.notGoverned ?? chosen?.not_governed ?? [];
+  const weak = !chosen || chosen.enforcement !== "full";
+  const notices = config.notices.filter((one) => one.level !== "info");
+  const rehearsal = model === "rehearsal" || (config.models.find((one) => one.name === model)?.real ?? true) === false;
+  if (!rehearsal && !weak && !notices.length) return null;
+  const show = weak && !(read && chosen);
+  return (
+    <div className="limits">
+      {rehearsal && (
+        <p className="limit c-petrol">
+          <Icon name="eye" />
+          <span>{words.shell.rehearsal}</span>
+        </p>
+      )}
+      {show && (
+        <div className="limit c-wait">
+          <Icon name="alert" />
+          <div>
+            <p>
+              <b>{!chosen ? words.shell.limitsNone : chosen.enforcement === "partial" ? words.shell.limits(chosen.name) : words.shell.limitsUntested(chosen.name)}</b>
+            </p>
+            {gaps.length > 0 && (
+              <ul>
+                {gaps.map((gap) => (
+                  <li key={gap}>{oneLine(gap, 400)}</li>
+                ))}
+              </ul>
+            )}
+          </div>
+          {chosen && (
+            <button
+              type="button"
+              className="btn small"
+              onClick={() => {
+                sessionStorage.setItem("placet.limits", config.instance);
+                setRead(true);
+              }}
+            >
+              {words.shell.understood}
+            </button>
+          )}
+        </div>
+      )}
+      {notices.map((notice) => (
+        <p key={notice.code} className="limit c-wait">
+          <Icon name="alert" />
+          <span>{oneLine(notice.text, 400)}</span>
+        </p>
+      ))}
+    </div>
+  );
+};

@@ -1,0 +1,63 @@
+import { memo, useMemo } from "react";
+import type { ToolCall } from "../session/fold";
+import { Code, VisibleText } from "../text/Visible";
+import { visible } from "../text/visible";
+import { Status } from "../theme/icons";
+import { span } from "../words/times";
+import { useNow } from "../words/useNow";
+import { useWords } from "../words/words";
+import { Output } from "./Output";
+import { Record } from "./Record";
+import { bashResult, callArguments } from "./result";
+import { toolStatus } from "./status";
+
+const Since = ({ since }: { since: number }) => <>, {span(useNow() - since)}</>;
+
+/** One call in the conversation: what was asked for, what became of it, and who answered for it. */
+export const Tool = memo(({ call, open, onAsk }: { call: ToolCall; open: boolean; onAsk?: (id: string) => void }) => {
+  const words = useWords();
+  const args = useMemo(() => callArguments(call.name, call.arguments ?? call.asks[0]?.subject.arguments ?? ""), [call.name, call.arguments, call.asks]);
+  const text = args.command ?? args.raw;
+  const shown = useMemo(() => visible(text), [text]);
+  const bash = useMemo(() => bashResult(call.result?.value ?? null), [call.result]);
+  const status = toolStatus(call, words, open);
+  const waiting = call.asks.find((ask) => !call.decisions[ask.id]);
+  return (
+    <article className="tool" aria-label={args.description ? `${call.name}: ${args.description}` : `${words.tool.call} ${call.name}`} data-call={call.key}>
+      <header>
+        <span className="name">
+          <VisibleText text={call.name} reading="code" />
+        </span>
+        <span className="desc">{args.description && <VisibleText text={args.description} />}</span>
+        <Status hue={status.hue} icon={status.icon} spin={status.spin}>
+          {status.word}
+          {status.since !== undefined && <Since since={status.since} />}
+        </Status>
+      </header>
+      {text.trim() ? (
+        <div className="cmd">
+          <Code shown={shown} label={args.command === null ? words.tool.arguments : words.ask.command} tall={shown.lineCount > 15 || shown.characters > 2000} scrolls={shown.lineCount > 15 || shown.characters > 2000} />
+        </div>
+      ) : (
+        call.arguments === null && <p className="fold">{words.tool.earlierCall}</p>
+      )}
+      {bash ? (
+        <Output result={bash} />
+      ) : (
+        call.result?.text && (
+          <pre className="out">
+            <VisibleText text={call.result.text} />
+          </pre>
+        )
+      )}
+      <Record call={call} bash={bash} />
+      {waiting && onAsk && (
+        <p className="fold">
+          <button type="button" className="link" onClick={() => onAsk(waiting.id)}>
+            {words.tool.openAsk}
+          </button>
+        </p>
+      )}
+    </article>
+  );
+});

@@ -1,0 +1,3 @@
+import { type Words, en } from "./en";
+
+export const de: Words = { ...en };
