@@ -4,7 +4,6 @@ import functools
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import anyio
@@ -133,7 +132,3 @@ class _Models:
 def _models(config: Config) -> _Models:
     return _Models(config)
 
-
-def suggested_folder(config: Config) -> Path:
-    """Where a first session may work: a folder of its own below the person's home, never the home itself."""
-    return Path(config.environ.get("HOME", "/")) / "placet-work"

@@ -1,0 +1,82 @@
+"""What the page and its API are given: the parts of a running placet, and the facts that screens show."""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+
+from placet import __version__
+from placet.agent.model.catalogue import offers
+from placet.app.composition import PERSON, Placet
+from placet.permission.knobs import Knobs
+from placet.sandbox.workspace.check import WorkspaceFacts, check
+from placet.web.services import Installation, ModelEntry, Services
+
+Notice = tuple[str, str, str]
+
+
+async def services_of(placet: Placet) -> Services:
+    """The services of the web room over a running placet; tries the sandbox first, so that screens can say what holds."""
+    report = await to_thread.run_sync(placet.sandbox.selection.report)
+    return Services(
+        store=placet.store,
+        inbox=placet.inbox,
+        crew=placet.crew,
+        workspaces=placet.sandbox,
+        knobs=Knobs(placet.store),
+        installation=await to_thread.run_sync(_installation, placet, report),
+        state=placet.config.places.state,
+        clock=placet.clock,
+    )
+
+
+def _installation(placet: Placet, report: Mapping[str, Any]) -> Installation:
+    config = placet.config
+    models = [ModelEntry(offer.name, offer.label, offer.real) for offer in offers(config.environ)]
+    default = placet.kit.models(placet.default_model)
+    if default.name not in [entry.name for entry in models]:
+        models.insert(0, ModelEntry(default.name, default.name, default.real))
+    return Installation(
+        version=__version__,
+        model=placet.default_model,
+        models=models,
+        default_preset=config.settings.default_preset,
+        home=Path(config.environ.get("HOME", "/")),
+        suggested_cwd=_suggested(placet),
+        person=PERSON,
+        account=config.account,
+        sandbox=report,
+        notices=notices(report, real=default.real),
+        weak_socket_answers=config.settings.asks.weak_socket_answers,
+    )
+
+
+def notices(report: Mapping[str, Any], *, real: bool) -> list[Notice]:
+    """What every screen says about this installation, because a person would otherwise believe more than is so."""
+    found: list[Notice] = []
+    if not real:
+        text = "The rehearsal model answers. It is not a real model: it follows rules, so that you can try placet offline."
+        found.append(("info", "rehearsal", text))
+    chosen = next((backend for backend in report["backends"] if backend["name"] == report["chosen"]), None)
+    if chosen is None:
+        text = "No sandbox works on this machine: commands are refused. See what helps with: placet doctor"
+        found.append(("error", "no-sandbox", text))
+    elif chosen["enforcement"] != "full":
+        found.append(("warn", "partial-sandbox", " ".join(chosen["not_governed"])))
+    return found
+
+
+def _suggested(placet: Placet) -> Path:
+    """Where a first session may work: the folder one stands in, if it may be a workspace, else one of its own."""
+    places = placet.config.places
+    with suppress(OSError):
+        here = check(Path(os.getcwd()), places.state, places.config_file)
+        if isinstance(here, WorkspaceFacts) and not here.read_only:
+            return here.workdir.path
+    own = Path(placet.config.environ.get("HOME", "/")) / "placet-work"
+    with suppress(OSError):
+        own.mkdir(mode=0o700, exist_ok=True)
+    return own

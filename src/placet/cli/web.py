@@ -1,0 +1,89 @@
+"""`placet web`: the server and the page, with the workers of its sessions in the same process."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from placet.app.errors import Refused
+from placet.cli import process
+from placet.cli.output import say, warn
+
+if TYPE_CHECKING:
+    from placet.app.config import Config
+    from placet.web.desk import Said
+    from placet.web.serve import Serving
+
+
+def web(
+    *,
+    port: Annotated[int | None, Parameter(help="The port on loopback; 0 takes any free one.")] = None,
+    no_open: Annotated[bool, Parameter(help="Do not open the browser.")] = False,
+    model: Annotated[str | None, Parameter(help="rehearsal, script:FILE or VENDOR:MODEL.")] = None,
+) -> int:
+    """Start the server and the page, and print one link that signs a browser in.
+
+    Ends with Ctrl-C or SIGTERM; what is open then stays open, and is there again at the next start.
+    """
+    import anyio
+
+    config = process.configuration({"port": port, "model.name": model})
+    anyio.run(_serve, config, config.settings.open_browser and not no_open)
+    return 0
+
+
+async def _serve(config: "Config", open_browser: bool) -> None:  # noqa: FBT001
+    import anyio
+
+    from placet.app.composition import open_placet
+    from placet.app.serving import services_of
+    from placet.cli.logs import to_terminal
+    from placet.web.errors import AlreadyServing, PageDamaged, PlantedKey, PortTaken
+    from placet.web.serve import serve
+
+    def started(serving: "Serving") -> None:
+        _tell(serving, open_browser=open_browser)
+
+    config.places.prepare()
+    with to_terminal(config.places.logs):
+        try:
+            async with open_placet(config, kind="web") as placet, anyio.create_task_group() as tasks:
+                services = await services_of(placet)
+                tasks.start_soon(placet.crew.run)
+                await serve(services, port=config.settings.port, started=started, say=_say)
+                tasks.cancel_scope.cancel()
+        except* AlreadyServing:
+            raise Refused(
+                "A placet server of this account is running already",
+                hint="Get another link to it with: placet link",
+            ) from None
+        except* (PortTaken, PlantedKey, PageDamaged) as trouble:
+            raise Refused(str(_first(trouble))) from None
+
+
+def _tell(serving: "Serving", *, open_browser: bool) -> None:
+    if serving.port.taken_by is not None:
+        warn(
+            f"Port {serving.port.wanted} is held by {serving.port.taken_by}; nothing was sent to it. Using {serving.port.number}."
+        )
+    if serving.no_page is not None:
+        warn(serving.no_page)
+    installation = serving.desk.services.installation
+    for _, _, text in installation.notices:
+        say(text)
+    say(f"placet is running. Sign a browser in, within two minutes: {serving.link.url}")
+    say(f"Where the link cannot be followed, open {serving.url} and type the code {serving.link.code}.")
+    if open_browser and serving.no_page is None:
+        from placet.cli.browser import open_page
+
+        open_page(serving.link_file)
+
+
+def _say(said: "Said") -> None:
+    say(said.text)
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
