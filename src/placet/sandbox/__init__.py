@@ -1,8 +1,9 @@
 """What a command can touch, how far that is enforced, and what was denied.
 
-The face of the room is `Sandbox`: it makes the profile of a call, runs commands within it, and says whether a folder may
-be a workspace.
+The face of the room is `Sandbox`: it makes the profile of a call, runs commands within it, and says whether a folder
+may be a workspace.
 """
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -11,20 +12,47 @@ from .backend import Backend, Enforcement, ProbeResult
 from .backends.bubblewrap import Bubblewrap
 from .backends.landlock import Landlock
 from .errors import InvalidCommand, SandboxError, SandboxUnavailable, StartFailed, WorkdirChanged, WorkdirUnusable
+from .execution.detached import start_detached
+from .execution.output import Captured
 from .hardening import harden
 from .mode import ModeFold, SandboxMode
-from .output import Captured
 from .policy import Network, Profile, Workdir
 from .process import Command, Facts, Run
 from .selection import Selection
-from .service import Sandbox, Settings
+from .service import Sandbox, Settings, WorkspaceSettings
 from .workspace.check import WorkspaceFacts, WorkspaceRefused
 
 __all__ = [
-    "Backend", "Bubblewrap", "Captured", "Command", "Enforcement", "Facts", "InvalidCommand", "Landlock", "ModeFold", "Network",
-    "ProbeResult", "Profile", "Run", "Sandbox", "SandboxError", "SandboxMode", "SandboxUnavailable", "Selection", "Settings",
-    "StartFailed", "Workdir", "WorkdirChanged", "WorkdirUnusable", "WorkspaceFacts", "WorkspaceRefused", "backends", "harden",
-]  # fmt: skip
+    "Backend",
+    "Bubblewrap",
+    "Captured",
+    "Command",
+    "Enforcement",
+    "Facts",
+    "InvalidCommand",
+    "Landlock",
+    "ModeFold",
+    "Network",
+    "ProbeResult",
+    "Profile",
+    "Run",
+    "Sandbox",
+    "SandboxError",
+    "SandboxMode",
+    "SandboxUnavailable",
+    "Selection",
+    "Settings",
+    "StartFailed",
+    "Workdir",
+    "WorkdirChanged",
+    "WorkdirUnusable",
+    "WorkspaceFacts",
+    "WorkspaceRefused",
+    "WorkspaceSettings",
+    "backends",
+    "harden",
+    "start_detached",
+]
 
 
 def backends(state: Path) -> tuple[Backend, ...]:

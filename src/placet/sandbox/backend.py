@@ -1,10 +1,13 @@
 """The port that every way of confining a process implements, and the facts it reports about itself."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+from placet.kernel.signal import AbortSignal
 
 from .policy import Profile, Workdir
 
@@ -28,7 +31,7 @@ class ProbeResult:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One process to start: what, with which environment, where, and the descriptors for its output."""
+    """One process to start: what, with which environment, where, the descriptors for its output, and what stops it."""
 
     profile: Profile
     argv: tuple[str, ...]
@@ -37,7 +40,7 @@ class Launch:
     stdout: int
     stderr: int
     umask: int = -1
-    marks: Mapping[str, str] = field(default_factory=dict)
+    signal: AbortSignal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,5 +100,12 @@ class Backend(Protocol):
         ...
 
     async def spawn(self, launch: Launch) -> Process:
-        """Start the process confined. Raises `StartFailed`, `WorkdirUnusable` or `WorkdirChanged`; nothing ran then."""
+        """Start the process confined.
+
+        Raises `Stopped`, `StartFailed`, `WorkdirUnusable` or `WorkdirChanged`; nothing ran then.
+        """
+        ...
+
+    def sweep(self) -> None:
+        """Remove what commands of a killed server left behind in workspaces."""
         ...

@@ -4,6 +4,7 @@ A run is denied if it failed, its output has the system's error text for somethi
 path that lies outside what the profile grants, and the unconfined server could have written there. The search is plain
 and bounded: no regular expression, no path is opened.
 """
+
 from __future__ import annotations
 
 import os
@@ -62,7 +63,12 @@ def _says(line: str, phrase: str) -> bool:
     if at < 0:
         return False
     after = line[at + len(phrase) :].strip()
-    return not after or after[0] in ":.'\"’)" or after.startswith("(os error") or (after[0] == "," and " e" in f" {line[:at]}")
+    return (
+        not after
+        or after[0] in ":.'\"’)"
+        or after.startswith("(os error")
+        or (after[0] == "," and " e" in f" {line[:at]}")
+    )
 
 
 def _paths(line: str, *, certain: bool) -> Iterator[str]:
@@ -70,9 +76,9 @@ def _paths(line: str, *, certain: bool) -> Iterator[str]:
     yield from _quoted(line)
     parts = [part.strip() for part in line.split(": ")]
     for index, part in enumerate(parts):
-        if part.startswith("/"):
-            yield part
-        elif part and certain and index and "\0" not in part and "@" not in part and len(part.split()) == 1:
+        if part.startswith("/") or (
+            part and certain and index and "\0" not in part and "@" not in part and len(part.split()) == 1
+        ):
             yield part
     for word in line.split():
         word = word.strip("'\"‘’“”`,;:()[]")

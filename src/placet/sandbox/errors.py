@@ -1,4 +1,5 @@
 """What can go wrong when a command is to run confined, whose fault it is, and what to do about it."""
+
 from __future__ import annotations
 
 
@@ -41,3 +42,9 @@ class StartFailed(SandboxError):
     """The system refused to start the process (memory, process limit). Nothing ran."""
 
     code = "START_FAILED"
+
+
+class Stopped(SandboxError):
+    """The stop was set before the process came to be. Nobody's fault; nothing ran."""
+
+    code = "STOPPED"

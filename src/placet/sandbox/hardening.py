@@ -1,4 +1,5 @@
 """What every placet process does to itself before anything else."""
+
 from __future__ import annotations
 
 import sys

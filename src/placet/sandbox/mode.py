@@ -1,10 +1,11 @@
 """What a command may write: the second of the two knobs."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..session.event import Event
+from placet.session.event import Event
 
 
 class SandboxMode(StrEnum):

@@ -1,4 +1,5 @@
 """What one call may touch. A profile is made for each call, so that calls in different modes can overlap."""
+
 from __future__ import annotations
 
 import os
@@ -6,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from ..session.ids import SessionId
+from placet.session.ids import SessionId
+
 from .errors import WorkdirChanged, WorkdirUnusable
 from .mode import SandboxMode
 
@@ -52,11 +54,15 @@ class Workdir:
         try:
             handle = os.open(self.path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
-            raise WorkdirUnusable(f"The working directory {str(self.path)!r} cannot be used: {error.strerror}") from error
+            raise WorkdirUnusable(
+                f"The working directory {str(self.path)!r} cannot be used: {error.strerror}"
+            ) from error
         facts = os.fstat(handle)
         if (facts.st_dev, facts.st_ino) != (self.device, self.inode):
             os.close(handle)
-            raise WorkdirChanged(f"The directory {str(self.path)!r} has been replaced by another one since this call was made")
+            raise WorkdirChanged(
+                f"The directory {str(self.path)!r} has been replaced by another one since this call was made"
+            )
         return handle
 
 

@@ -1,9 +1,12 @@
 """Runs one command to its end: bounded output, a time limit, a stop, and nothing left behind."""
+
 from __future__ import annotations
 
 import asyncio
 import fcntl
+import functools
 import os
+import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -12,11 +15,13 @@ from pathlib import Path
 
 import anyio
 
-from ..kernel.signal import AbortSignal
+from placet.kernel.signal import AbortSignal
+
 from .backend import Enforcement, Exit, Launch, Process
-from .errors import InvalidCommand
+from .errors import InvalidCommand, Stopped
+from .execution.environment import FIXED_PATH
+from .execution.output import Capture, Captured
 from .mode import SandboxMode
-from .output import Capture, Captured
 from .policy import Profile, Workdir
 
 DEFAULT_TIMEOUT_MS = 120_000
@@ -56,7 +61,9 @@ class Command:
             try:
                 size = len(word.encode())
             except UnicodeEncodeError as error:
-                raise InvalidCommand("The command holds half a character (a lone surrogate)", "send whole characters") from error
+                raise InvalidCommand(
+                    "The command holds half a character (a lone surrogate)", "send whole characters"
+                ) from error
             if size > LONGEST_COMMAND:
                 raise InvalidCommand(
                     f"The command has {size} bytes; the system takes {LONGEST_COMMAND} at most",
@@ -65,7 +72,13 @@ class Command:
 
     @property
     def words(self) -> tuple[str, ...]:
-        return self.argv or ("bash", "-c", self.script)
+        return self.argv or (_shell(), "-c", self.script)
+
+
+@functools.cache
+def _shell() -> str:
+    """The system's bash, or whichever the command's search path leads to."""
+    return shutil.which("bash", path=FIXED_PATH) or "bash"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +95,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How a command ended. Exactly one of `exit_code` and `signal` is set, neither if the sandbox broke or it never ran.
+    """How a command ended. Exactly one of `exit_code` and `signal` is set, neither if the sandbox broke or nothing ran.
 
     After a time-out or a stop both say what the command made of it: one that traps SIGTERM and exits 0 is still
     `timed_out`. `pipe_held` means that something kept its output open beyond all grace.
@@ -124,18 +137,27 @@ class _Stream:
         os.close(self._read)
         self.capture.close()
 
-    def _ready(self) -> None:
+    def finish(self) -> bool:
+        """Take what is still in the pipe without waiting; whether it has ended."""
+        for _ in range(_PIPE_SIZE // _READ + 1):
+            if self.ended.is_set() or not self._ready():
+                break
+        return self.ended.is_set()
+
+    def _ready(self) -> bool:
+        """Take what can be read now; whether there was anything."""
         try:
             data = os.read(self._read, _READ)
         except BlockingIOError:
-            return
+            return False
         if not data:
             self._loop.remove_reader(self._read)
             self.ended.set()
-            return
+            return False
         self.capture.feed(data)
         if self._on_output is not None:
             self._on_output(self._name, data)
+        return True
 
 
 @dataclass(slots=True)
@@ -149,12 +171,18 @@ class _Course:
 
 
 async def run(
-    command: Command, spawn: Spawn, facts: Facts, *, env: Mapping[str, str], spill: Spill | None = None, umask: int = -1
+    command: Command,
+    spawn: Spawn,
+    facts: Facts,
+    *,
+    env: Mapping[str, str],
+    spill: Spill | None = None,
+    umask: int = -1,
 ) -> Run:
     """Run the command and return when it and everything that it started is gone.
 
-    `facts` are returned with `runner_failed` set if the sandbox itself broke; denial is not looked for here. Raises what
-    `spawn` raises. A cancelled task kills the command first.
+    `facts` are returned with `runner_failed` set if the sandbox itself broke; denial is not looked for here. Raises
+    what `spawn` raises. A cancelled task kills the command first.
     """
     began = time.monotonic()
     for attempt in range(_ATTEMPTS):
@@ -189,8 +217,11 @@ async def _once(
     out, err = _Stream("stdout", spill, command.on_output), _Stream("stderr", spill, command.on_output)
     try:
         workdir = command.workdir or command.profile.workspace
-        launch = Launch(command.profile, command.words, env, workdir, out.write, err.write, umask)
-        process = await spawn(launch)
+        launch = Launch(command.profile, command.words, env, workdir, out.write, err.write, umask, command.signal)
+        try:
+            process = await spawn(launch)
+        except Stopped:
+            return _Course(aborted=True), Captured(), Captured()
         out.close_write()
         err.close_write()
         try:
@@ -199,7 +230,7 @@ async def _once(
                 await _drain(out, err, GRACE_FOR_PIPES)
         finally:
             await process.clear()
-        course.pipe_held = not await _drain(out, err, GRACE_FOR_PIPES)
+        course.pipe_held = not (out.finish() and err.finish())
         return course, out.capture.captured(), err.capture.captured()
     finally:
         out.close()
@@ -241,4 +272,3 @@ async def _drain(out: _Stream, err: _Stream, seconds: float) -> bool:
         await out.ended.wait()
         await err.ended.wait()
     return out.ended.is_set() and err.ended.is_set()
-

@@ -1,4 +1,5 @@
 """Chooses the backend: the first that stands its trial, the verdict kept until something speaks against it."""
+
 from __future__ import annotations
 
 import os

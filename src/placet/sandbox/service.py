@@ -1,24 +1,27 @@
 """The face of the room: everything that starts a process goes through here."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 import anyio
 from anyio import to_thread
 
-from ..kernel.clock import SYSTEM_CLOCK, Clock
-from ..session.ids import SessionId
-from . import denial, environment, process, unconfined
+from placet.kernel.clock import SYSTEM_CLOCK, Clock
+from placet.session.ids import SessionId
+
+from . import denial, process
 from .backend import Backend
 from .errors import SandboxUnavailable
+from .execution import environment, unconfined
+from .execution.storage import Storage
 from .mode import SandboxMode
 from .policy import Network, Profile, Workdir
 from .process import Command, Facts, Run
 from .selection import Selection
-from .storage import Storage
 from .workspace import check
 from .workspace.check import WorkspaceFacts, WorkspaceRefused
 from .workspace.hidden import BY_DEFAULT, hidden
@@ -34,6 +37,14 @@ class StatePlaces(Protocol):
     def config_file(self) -> Path: ...
 
 
+@dataclass(frozen=True, slots=True)
+class WorkspaceSettings:
+    """What a person has set for one workspace."""
+
+    network: Network = Network.OPEN
+    unix_sockets: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What the configuration says about commands."""
@@ -41,13 +52,25 @@ class Settings:
     hidden: tuple[str, ...] = BY_DEFAULT
     shown: tuple[Path, ...] = ()
     umask: int = -1
+    network: Network = Network.OPEN
+    unix_sockets: bool = False
+    workspaces: Mapping[Path, WorkspaceSettings] = field(default_factory=dict)
+
+    def of(self, workspace: Path) -> WorkspaceSettings:
+        """What holds for one workspace."""
+        return self.workspaces.get(workspace) or WorkspaceSettings(self.network, self.unix_sockets)
 
 
 class Sandbox:
     """Runs commands within their profiles. One per server."""
 
     def __init__(
-        self, places: StatePlaces, selection: Selection, clock: Clock = SYSTEM_CLOCK, *, settings: Settings | None = None
+        self,
+        places: StatePlaces,
+        selection: Selection,
+        clock: Clock = SYSTEM_CLOCK,
+        *,
+        settings: Settings | None = None,
     ) -> None:
         self._places, self._selection, self._clock = places, selection, clock
         self._settings = settings or Settings()
@@ -71,12 +94,11 @@ class Sandbox:
         mode: SandboxMode,
         *,
         git_roots: Iterable[Path] = (),
-        network: Network = Network.OPEN,
-        unix_sockets: bool = False,
         escalated: bool = False,
     ) -> Profile:
         """What one call in that mode may touch. Looks at what there is to hide now."""
         state = self._places.state
+        here = self._settings.of(workspace.path)
         own = check.own_code(workspace.path, state, self._places.config_file)
         return Profile(
             mode=mode,
@@ -86,8 +108,8 @@ class Sandbox:
             git_roots=tuple(git_roots),
             hidden=hidden(state, names=self._settings.hidden, shown=self._settings.shown) if mode.confines else (),
             protected=own,
-            network=network,
-            unix_sockets=unix_sockets,
+            network=here.network,
+            unix_sockets=here.unix_sockets,
             escalated=escalated,
         )
 
@@ -125,8 +147,8 @@ class Sandbox:
         found = await to_thread.run_sync(check.check, path, self._places.state, self._places.config_file)
         if isinstance(found, WorkspaceFacts) and found.read_only and (backend is None or backend.exclusive):
             return WorkspaceRefused(
-                f"The folder {found.workdir.path} holds placet's own program ({found.read_only[0]}), which only bubblewrap can"
-                " keep read-only: install bubblewrap, or choose another folder"
+                f"The folder {found.workdir.path} holds placet's own program ({found.read_only[0]}), which only"
+                " bubblewrap can keep read-only: install bubblewrap, or choose another folder"
             )
         return found
 
@@ -141,9 +163,7 @@ class Sandbox:
     def sweep(self) -> None:
         """Clean up what a killed server left behind. To be called once at start."""
         for verdict in self._selection.verdicts():
-            tidy = getattr(verdict.backend, "sweep", None)
-            if tidy is not None:
-                tidy()
+            verdict.backend.sweep()
 
     async def _backend(self) -> Backend:
         backend = await to_thread.run_sync(self._selection.choose)
@@ -159,8 +179,3 @@ class Sandbox:
         if done.sandbox.runner_failed is not None:
             self._selection.forget()
         return done
-
-
-def with_mode(profile: Profile, mode: SandboxMode) -> Profile:
-    """The same profile in another mode, as a person granted it for one call."""
-    return replace(profile, mode=mode, escalated=True)

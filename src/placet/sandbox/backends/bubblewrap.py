@@ -1,33 +1,30 @@
 """Confinement by bubblewrap: namespaces, a read-only root, our system call filter. Holds everything a profile says."""
+
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shutil
-import signal
 import subprocess
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
-import anyio
+from placet.kernel.scope import Scope
+from placet.sandbox.backend import Enforcement, Launch, ProbeResult
+from placet.sandbox.backends.trial import Trial, trial
+from placet.sandbox.errors import SandboxUnavailable, WorkdirUnusable
+from placet.sandbox.execution.child import on_lasting_thread, start
+from placet.sandbox.linux import seccomp
+from placet.sandbox.policy import Network, Profile
+from placet.sandbox.workspace.sentinel import Sentinels
 
-from ...kernel.scope import Scope
-from ..backend import Enforcement, Exit, Launch, ProbeResult
-from ..child import ended, exit_of, on_lasting_thread, signal_name, start
-from ..errors import SandboxUnavailable, WorkdirChanged
-from ..linux import processes, seccomp
-from ..policy import Network, Profile
-from ..probe import Trial, trial
-from ..workspace.sentinel import Sentinels
-from .flags import Form, flags, guarded, seen_inside
+from .flags import Form, flags, guarded, seen_inside, visible
+from .namespace import NamespaceProcess
 
-_FATAL = frozenset(range(1, 32)) - {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
 _PROBE_SECONDS = 5.0
-_GONE_SECONDS = 5.0
 # Before the command: is this the directory that was signed? The handle is closed before the command starts.
-_CHECK = 'if [[ . -ef /proc/self/fd/{dir} ]]; then exec {dir}<&- {told}>&-; exec "$@"; fi; echo moved >&{told}; exit 125'
+_CHECK = (
+    'if [[ . -ef /proc/self/fd/{dir} ]]; then exec {dir}<&- {told}>&-; exec "$@"; fi; echo moved >&{told}; exit 125'
+)
 
 
 class Bubblewrap:
@@ -58,7 +55,9 @@ class Bubblewrap:
         program = self._program()
         numbers = seccomp.machine()
         if program is None:
-            return ProbeResult(False, "bwrap is not installed", "install the package bubblewrap (apt, dnf, pacman, apk)")
+            return ProbeResult(
+                False, "bwrap is not installed", "install the package bubblewrap (apt, dnf, pacman, apk)"
+            )
         if numbers is None:
             return ProbeResult(False, f"there is no system call filter for the processor {os.uname().machine}")
         why = ""
@@ -69,16 +68,18 @@ class Bubblewrap:
                 self._form = form
                 return ProbeResult(True)
             why = why or said
-        return ProbeResult(False, why, _advice(why))
+        return ProbeResult(False, why, _advice())
 
-    async def spawn(self, launch: Launch) -> BubblewrapProcess:
+    async def spawn(self, launch: Launch) -> NamespaceProcess:
         loop = asyncio.get_running_loop()
         return await on_lasting_thread(lambda: self._begin(launch, loop))
 
-    def _begin(self, launch: Launch, loop: asyncio.AbstractEventLoop) -> BubblewrapProcess:
+    def _begin(self, launch: Launch, loop: asyncio.AbstractEventLoop) -> NamespaceProcess:
         program = self._program()
         if program is None or self._form is None:
             raise SandboxUnavailable("bwrap is no longer there", "install the package bubblewrap")
+        if not visible(launch.workdir.path, launch.profile):
+            raise WorkdirUnusable(f"The directory {launch.workdir.path} cannot be seen from inside the sandbox")
         scope = self._sentinels.hold(guarded(launch.profile))
         try:
             handle = launch.workdir.open()
@@ -88,7 +89,7 @@ class Bubblewrap:
         except BaseException:
             scope.close()
             raise
-        return BubblewrapProcess(popen, status, told, scope, loop)
+        return NamespaceProcess(popen, status, told, scope, loop)
 
     def _start(
         self, program: str, form: Form, launch: Launch, handle: int, opened: Scope
@@ -121,7 +122,9 @@ class Bubblewrap:
             opened.add("status", lambda: os.close(status))
             filter_out = _filter(attempt.profile)
             opened.add("filter", lambda: os.close(filter_out))
-            words = flags(attempt.profile, form, seccomp=filter_out, status=status_in, inside=attempt.profile.workspace.path)
+            words = flags(
+                attempt.profile, form, seccomp=filter_out, status=status_in, inside=attempt.profile.workspace.path
+            )
             try:
                 run = subprocess.run(
                     [program, *words, *attempt.argv(own_pids=True, read_only_home=True)],
@@ -138,87 +141,6 @@ class Bubblewrap:
         return self._given or shutil.which("bwrap")
 
 
-class BubblewrapProcess:
-    """One bwrap with the pid namespace below it: when bwrap dies, all of it does."""
-
-    def __init__(
-        self, popen: subprocess.Popen[bytes], status: int, told: int | None, scope: Scope, loop: asyncio.AbstractEventLoop
-    ) -> None:
-        self._popen, self._status, self._told, self._scope = popen, status, told, scope
-        self._pidfd = os.pidfd_open(popen.pid)
-        self._facts: dict[str, int] = {}
-        self._unread = b""
-        self._init: int | None = None
-        self._loop = loop
-        os.set_blocking(status, False)
-        loop.call_soon_threadsafe(loop.add_reader, status, self._read_status)
-
-    @property
-    def pid(self) -> int:
-        return self._popen.pid
-
-    async def wait(self) -> Exit:
-        await ended(self._pidfd)
-        code = self._popen.wait()
-        self._read_status()
-        if self._told is not None and _read_all(self._told):
-            raise WorkdirChanged("The working directory was replaced by another one between the check and the start")
-        if "exit-code" not in self._facts:
-            return replace(exit_of(code), broken="") if code >= 0 else exit_of(code)
-        inner = self._facts["exit-code"]
-        # bwrap tells a death by signal as shells do, as 128 and the number.
-        return Exit(None, signal_name(inner - 128)) if inner - 128 in _FATAL else Exit(inner)
-
-    def terminate(self) -> None:
-        if (init := self._facts.get("child-pid")) is not None:
-            for seen in processes.descendants([init]):
-                processes.send(seen, signal.SIGTERM)
-
-    async def clear(self) -> None:
-        with anyio.CancelScope(shield=True):
-            try:
-                if self._popen.returncode is None:
-                    self._popen.kill()
-                    await ended(self._pidfd)
-                    self._popen.wait()
-                self._read_status()
-                await self._namespace_gone()
-            finally:
-                self._close()
-
-    async def _namespace_gone(self) -> None:
-        """Wait for the first process of the namespace; the kernel lets it end only after all others in it."""
-        if self._init is None:
-            return
-        with anyio.move_on_after(_GONE_SECONDS):
-            await ended(self._init)
-        with suppress(OSError):
-            os.waitid(os.P_PIDFD, self._init, os.WEXITED | os.WNOHANG)
-
-    def _read_status(self) -> None:
-        """Take the lines of bwrap's status channel as they come; a handle on the namespace is taken at once."""
-        if self._status < 0:
-            return
-        data = _read_all(self._status)
-        if not data:
-            self._loop.remove_reader(self._status)
-        *lines, self._unread = (self._unread + data).split(b"\n")
-        for line in lines:
-            with suppress(ValueError):
-                self._facts |= json.loads(line)
-        if self._init is None and "child-pid" in self._facts:
-            with suppress(OSError):
-                self._init = os.pidfd_open(self._facts["child-pid"])
-
-    def _close(self) -> None:
-        self._loop.remove_reader(self._status)
-        for descriptor in (self._status, self._told, self._pidfd, self._init):
-            if descriptor is not None:
-                os.close(descriptor)
-        self._status, self._told, self._init = -1, None, None
-        self._scope.close()
-
-
 def _pipe(opened: Scope) -> tuple[int, int]:
     """A pipe whose writing end is closed with the scope; the reading end belongs to the caller."""
     read, write = os.pipe2(os.O_CLOEXEC)
@@ -231,22 +153,17 @@ def _filter(profile: Profile) -> int:
     numbers = seccomp.machine()
     assert numbers is not None
     read, write = os.pipe2(os.O_CLOEXEC)
-    os.write(write, seccomp.program(numbers, unix_sockets=profile.unix_sockets, network=profile.network is Network.OPEN))
+    os.write(
+        write, seccomp.program(numbers, unix_sockets=profile.unix_sockets, network=profile.network is Network.OPEN)
+    )
     os.close(write)
     return read
 
 
-def _read_all(descriptor: int) -> bytes:
-    os.set_blocking(descriptor, False)
-    with suppress(BlockingIOError):
-        return os.read(descriptor, 1 << 16)
-    return b""
-
-
-def _advice(why: str) -> str:
+def _advice() -> str:
     """The least drastic way to get user namespaces, for whoever administers the machine."""
     if Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").exists():
-        return "give /usr/bin/bwrap an AppArmor profile that allows user namespaces (the package apparmor-profiles has one)"
+        return "give bwrap an AppArmor profile that allows user namespaces (the package apparmor-profiles has one)"
     if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
         return "let the container create user namespaces (a seccomp profile that allows unshare and clone)"
     return "allow user namespaces for bwrap (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone)"

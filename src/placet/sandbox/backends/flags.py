@@ -1,4 +1,5 @@
 """The arguments of bubblewrap for one profile (bwrap(1)). Pure, but for looking at what exists."""
+
 from __future__ import annotations
 
 import os
@@ -6,9 +7,9 @@ from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
 
-from ..mode import SandboxMode
-from ..policy import Network, Profile
-from ..workspace import git
+from placet.sandbox.mode import SandboxMode
+from placet.sandbox.policy import Network, Profile
+from placet.sandbox.workspace import git
 
 _TEMP = (Path("/tmp"), Path("/var/tmp"))
 _RUN = Path("/run")
@@ -61,6 +62,13 @@ def guarded(profile: Profile) -> list[Path]:
 def seen_inside(path: Path, profile: Profile) -> Path:
     """The name that a path of the machine has inside the sandbox: the session's temp directory is `/tmp` there."""
     return _TEMP[0] / path.relative_to(profile.temp) if path.is_relative_to(profile.temp) else path
+
+
+def visible(path: Path, profile: Profile) -> bool:
+    """Whether a directory of the machine can be seen from inside, under its own name or in the temp directory."""
+    if _below_any(path, (profile.workspace.path, *profile.git_roots, profile.temp)):
+        return True
+    return not _below_any(path, (*_TEMP, _RUN, Path("/dev"), Path("/proc"), *profile.hidden))
 
 
 def _temp(profile: Profile) -> Iterable[str]:

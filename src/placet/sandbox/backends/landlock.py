@@ -1,4 +1,5 @@
 """Confinement by Landlock, for machines without namespaces: a thread gives up its rights for good and spawns."""
+
 from __future__ import annotations
 
 import os
@@ -11,14 +12,14 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from ..backend import Enforcement, Launch, ProbeResult
-from ..child import Child, start
-from ..errors import SandboxUnavailable, StartFailed
-from ..linux import privilege, processes, ruleset, seccomp
-from ..linux.processes import Seen
-from ..policy import Network, Profile
-from ..probe import trial
-from ..unconfined import MARK
+from placet.sandbox.backend import Enforcement, Launch, ProbeResult
+from placet.sandbox.backends.trial import trial
+from placet.sandbox.errors import SandboxUnavailable, StartFailed
+from placet.sandbox.execution.child import Child, start
+from placet.sandbox.execution.unconfined import MARK
+from placet.sandbox.linux import privilege, processes, ruleset, seccomp
+from placet.sandbox.linux.processes import Seen
+from placet.sandbox.policy import Network, Profile
 
 SCOPED = 6
 """The first version under which a command cannot signal the server or use abstract sockets outside."""
@@ -45,9 +46,9 @@ class Landlock:
     def not_governed(self) -> tuple[str, ...]:
         said = (
             "A command can change mode, times and extended attributes of your files outside the workspace.",
-            "A command can read all your files: browser profiles, keys and other credentials, and placet's own database.",
+            "A command can read all your files, browser profiles, keys and placet's own database among them.",
             "A command can stall placet by locking its files.",
-            "The .git folder of the workspace is not protected: a command can write hooks and settings that git runs later.",
+            "The .git folder is not protected: a command can write hooks and settings that git runs later.",
             "A command sees the processes of the machine.",
             "Programs that need shared memory in /dev/shm (Python process pools, say) do not work.",
             "What a command leaves running is killed when it ends, but can outlive a placet that is killed itself.",
@@ -61,10 +62,14 @@ class Landlock:
         if seccomp.machine() is None:
             return ProbeResult(False, f"there is no system call filter for the processor {os.uname().machine}")
         if self._version == 0:
-            return ProbeResult(False, "the kernel does not offer Landlock", "start a kernel with Landlock (lsm=landlock,...)")
+            return ProbeResult(
+                False, "the kernel does not offer Landlock", "start a kernel with Landlock (lsm=landlock,...)"
+            )
         if self._version < (_OLDEST if self._old_kernels else SCOPED):
             return ProbeResult(
-                False, f"the kernel offers version {self._version} of Landlock, and {SCOPED} is needed", "use Linux 6.12 or newer"
+                False,
+                f"the kernel offers version {self._version} of Landlock, and {SCOPED} is needed",
+                "use Linux 6.12 or newer",
             )
         with trial(self._state) as attempt, open(os.devnull, "wb") as out:
             launch = Launch(
@@ -98,10 +103,14 @@ class Landlock:
             return Child(popen, left_by(popen.pid, mark))
 
         with anyio.CancelScope(shield=True):
-            return await to_thread.run_sync(begin)
+            child = await to_thread.run_sync(begin)
+        return child
+
+    def sweep(self) -> None:
+        """Nothing is left behind that this backend could remove."""
 
     def _restricted(self, launch: Launch, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """Spawn from a thread that has given everything up; the thread ends at once and the child inherits all of it."""
+        """Spawn from a thread that has given everything up and ends at once; the child inherits all of that."""
         handle = launch.workdir.open()
         try:
             rules = self._rules(launch.profile)

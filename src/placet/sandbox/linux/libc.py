@@ -1,8 +1,10 @@
 """System calls that Python has no function for. Each acts on the calling thread unless it says otherwise."""
+
 from __future__ import annotations
 
 import ctypes
 import os
+from typing import Any
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _syscall = _libc.syscall
@@ -20,7 +22,7 @@ def prctl(what: str, option: int, value: int = 0) -> int:
     return _checked(what, int(_libc.prctl(option, ctypes.c_ulong(value), zero, zero, zero)))
 
 
-def capset(header: ctypes.Structure, data: ctypes.Array[ctypes.Structure]) -> None:
+def capset(header: ctypes.Structure, data: ctypes.Array[Any]) -> None:
     """Set the capabilities of the calling thread. Raises `OSError`."""
     _checked("capset", int(_libc.capset(ctypes.byref(header), data)))
 

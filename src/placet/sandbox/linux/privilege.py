@@ -1,4 +1,5 @@
 """Rights that a thread or process gives up for good."""
+
 from __future__ import annotations
 
 import ctypes

@@ -1,4 +1,5 @@
 """Processes as /proc shows them, and signals to them that cannot hit a stranger with a reused number."""
+
 from __future__ import annotations
 
 import os
@@ -81,6 +82,12 @@ def reap(pid: int) -> None:
     """Take away a dead child of this process; does nothing if it is no child or not dead."""
     with suppress(ChildProcessError):
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG)
+
+
+def reap_handle(pidfd: int) -> None:
+    """Take away the process of a pidfd if it is dead and was left to this process; else do nothing."""
+    with suppress(OSError):
+        os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG)
 
 
 def is_restricted(pid: int) -> bool:

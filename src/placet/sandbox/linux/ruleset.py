@@ -1,4 +1,5 @@
 """Landlock rulesets: which directories a thread, and what it starts, may still write in (landlock(7))."""
+
 from __future__ import annotations
 
 import ctypes
@@ -39,7 +40,9 @@ def create(writable: Iterable[Path], version: int) -> int:
     handled = _writes(version)
     attributes = struct.pack("=QQQ", handled, 0, _SCOPE_SOCKETS_AND_SIGNALS if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
-    ruleset = libc.syscall("landlock_create_ruleset", _CREATE, attributes[:size], ctypes.c_size_t(size), ctypes.c_uint(0))
+    ruleset = libc.syscall(
+        "landlock_create_ruleset", _CREATE, attributes[:size], ctypes.c_size_t(size), ctypes.c_uint(0)
+    )
     try:
         for root in writable:
             _grant(ruleset, str(root), handled & ~_DEVICE_NODES)
@@ -58,8 +61,23 @@ def enter(ruleset: int) -> None:
 
 
 def _writes(version: int) -> int:
-    rights = _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _DEVICE_NODES | _MAKE_DIR | _MAKE_REG | _MAKE_SOCK | _MAKE_FIFO | _MAKE_SYM
-    return rights | (_REFER if version >= 2 else 0) | (_TRUNCATE if version >= 3 else 0) | (_IOCTL_DEV if version >= 5 else 0)
+    rights = (
+        _WRITE_FILE
+        | _REMOVE_DIR
+        | _REMOVE_FILE
+        | _DEVICE_NODES
+        | _MAKE_DIR
+        | _MAKE_REG
+        | _MAKE_SOCK
+        | _MAKE_FIFO
+        | _MAKE_SYM
+    )
+    return (
+        rights
+        | (_REFER if version >= 2 else 0)
+        | (_TRUNCATE if version >= 3 else 0)
+        | (_IOCTL_DEV if version >= 5 else 0)
+    )
 
 
 def _grant(ruleset: int, path: str, rights: int) -> None:
@@ -68,6 +86,8 @@ def _grant(ruleset: int, path: str, rights: int) -> None:
         if not stat.S_ISDIR(os.fstat(handle).st_mode):
             rights &= _FILE_RIGHTS
         rule = struct.pack("=Qi", rights, handle)
-        libc.syscall("landlock_add_rule", _ADD, ctypes.c_int(ruleset), ctypes.c_int(_PATH_BENEATH), rule, ctypes.c_uint(0))
+        libc.syscall(
+            "landlock_add_rule", _ADD, ctypes.c_int(ruleset), ctypes.c_int(_PATH_BENEATH), rule, ctypes.c_uint(0)
+        )
     finally:
         os.close(handle)

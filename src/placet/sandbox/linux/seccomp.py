@@ -1,4 +1,5 @@
 """The system call filter of every confined command, as a classic BPF program (seccomp(2), seccomp_unotify(2))."""
+
 from __future__ import annotations
 
 import ctypes
@@ -37,8 +38,56 @@ class Machine:
 # In the order: ptrace process_vm_readv process_vm_writev kcmp open_by_handle_at bpf perf_event_open add_key request_key
 # keyctl userfaultfd setns mount umount2 pivot_root kexec_load kexec_file_load init_module finit_module delete_module
 # swapon swapoff reboot
-_X86_64 = (101, 310, 311, 312, 304, 321, 298, 248, 249, 250, 323, 308, 165, 166, 155, 246, 320, 175, 313, 176, 167, 168, 169)
-_ARM64 = (117, 270, 271, 272, 265, 280, 241, 217, 218, 219, 282, 268, 40, 39, 41, 104, 294, 105, 273, 106, 224, 225, 142)
+_X86_64 = (
+    101,
+    310,
+    311,
+    312,
+    304,
+    321,
+    298,
+    248,
+    249,
+    250,
+    323,
+    308,
+    165,
+    166,
+    155,
+    246,
+    320,
+    175,
+    313,
+    176,
+    167,
+    168,
+    169,
+)
+_ARM64 = (
+    117,
+    270,
+    271,
+    272,
+    265,
+    280,
+    241,
+    217,
+    218,
+    219,
+    282,
+    268,
+    40,
+    39,
+    41,
+    104,
+    294,
+    105,
+    273,
+    106,
+    224,
+    225,
+    142,
+)
 # open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr open_tree_attr pidfd_getfd: one number everywhere
 _EVERYWHERE = (428, 429, 430, 431, 432, 433, 442, 467, 438)
 # io_uring_setup io_uring_enter io_uring_register, and clone3, whose flags a filter cannot read: programs use clone then

@@ -1,4 +1,5 @@
 """Whether a folder may be the workspace of a session, and the one line that says why not."""
+
 from __future__ import annotations
 
 import os
@@ -8,8 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import WorkdirUnusable
-from ..policy import Workdir
+from placet.sandbox.errors import WorkdirUnusable
+from placet.sandbox.policy import Workdir
+
 from . import git
 from .hidden import homes
 
@@ -46,7 +48,9 @@ def check(path: Path, state: Path, config_file: Path) -> WorkspaceFacts | Worksp
     if why is not None:
         return WorkspaceRefused(why)
     if not os.access(workdir.path, os.R_OK | os.X_OK):
-        return WorkspaceRefused(f"The folder {workdir.path} cannot be read by {_account(os.geteuid())}; choose a folder of your own")
+        return WorkspaceRefused(
+            f"The folder {workdir.path} cannot be read by {_account(os.geteuid())}; choose a folder of your own"
+        )
     return WorkspaceFacts(workdir, git.outside_roots(workdir.path), own_code(workdir.path, state, config_file))
 
 
@@ -61,8 +65,8 @@ def not_writable(path: Path) -> str:
     owner, own = path.stat().st_uid, os.geteuid()
     if owner != own:
         return (
-            f"The folder {path} belongs to {_account(owner)} and placet runs as {_account(own)}, so commands could not write"
-            f" there: start placet as {_account(owner)}, or choose a folder of your own"
+            f"The folder {path} belongs to {_account(owner)} and placet runs as {_account(own)}, so commands could not"
+            f" write there: start placet as {_account(owner)}, or choose a folder of your own"
         )
     return f"Commands cannot write in {path} from inside the sandbox: the folder or its file system is read-only"
 
@@ -75,7 +79,9 @@ def _too_wide(path: Path) -> str | None:
             return f"Your home directory {path} cannot be a workspace: choose or make a folder in it"
         if path in home.parents:
             return f"The folder {path} holds your home directory and cannot be a workspace: choose a folder further in"
-    if any(path == system or system in path.parents for system in _SYSTEM if system != Path("/run")) or path == Path("/run"):
+    if any(path == system or system in path.parents for system in _SYSTEM if system != Path("/run")) or path == Path(
+        "/run"
+    ):
         return f"The folder {path} belongs to the system and cannot be a workspace"
     return None
 
@@ -83,12 +89,16 @@ def _too_wide(path: Path) -> str | None:
 def _too_close(path: Path, state: Path, config_file: Path) -> str | None:
     real = Path(os.path.realpath(state))
     if path == real or path in real.parents:
-        return f"The folder {path} holds placet's own state ({real}) and cannot be a workspace: choose a folder further in"
+        return (
+            f"The folder {path} holds placet's own state ({real}) and cannot be a workspace: choose a folder further in"
+        )
     if real in path.parents:
         return f"The folder {path} lies in placet's own state directory and cannot be a workspace"
     for own in _own(state, config_file):
         if path == own or own in path.parents:
-            return f"The folder {path} lies in placet's own program ({own}), which must not change: choose another folder"
+            return (
+                f"The folder {path} lies in placet's own program ({own}), which must not change: choose another folder"
+            )
     return None
 
 

@@ -3,6 +3,7 @@
 A `.git` directory is made a mount point of its own, so that it cannot be renamed away; `git` reads all else of it as
 data (gitrepository-layout(5)).
 """
+
 from __future__ import annotations
 
 import os
@@ -21,7 +22,7 @@ def directory(folder: Path) -> Path | None:
 
 
 def link(folder: Path) -> Path | None:
-    """The folder's `.git` file, by which a worktree or submodule names its git directory elsewhere; None if it has none."""
+    """The folder's `.git` file, by which a worktree or submodule names its git directory; None if it has none."""
     git = folder / ".git"
     return git if _is(git, stat.S_ISREG) else None
 

@@ -1,6 +1,8 @@
 """What lies in a home directory and lets its reader act as the person: covered where the backend can."""
+
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 from collections.abc import Iterable
@@ -18,7 +20,8 @@ BY_DEFAULT = (
     *(".mozilla", ".librewolf", ".thunderbird"),
     *(f"snap/{name}" for name in _SNAPS),
     *(f".var/app/{name}" for name in _FLATPAKS),
-    *(".local/share/keyrings", ".local/share/kwalletd", ".password-store", ".config/op", ".Xauthority", ".ICEauthority"),
+    *(".local/share/keyrings", ".local/share/kwalletd", ".password-store", ".config/op"),
+    *(".Xauthority", ".ICEauthority"),
     *(".ssh", ".gnupg", ".netrc", ".pgpass", ".my.cnf", ".git-credentials", ".config/git/credentials", ".config/gh"),
     *(".aws", ".azure", ".boto", ".s3cfg", ".kube", ".docker", ".config/gcloud", ".config/rclone", ".vault-token"),
     *(".terraform.d/credentials.tfrc.json", ".pypirc", ".cargo/credentials", ".cargo/credentials.toml"),
@@ -30,10 +33,8 @@ BY_DEFAULT = (
 def homes() -> tuple[Path, ...]:
     """The home directories of this account: the one it was given, and the one it was told."""
     found = [os.environ.get("HOME", "")]
-    try:
+    with contextlib.suppress(KeyError):
         found.append(pwd.getpwuid(os.geteuid()).pw_dir)
-    except KeyError:
-        pass
     real = (Path(os.path.realpath(home)) for home in found if os.path.isabs(home))
     return tuple(dict.fromkeys(path for path in real if path != Path("/")))
 

@@ -4,6 +4,7 @@ Git takes the configuration of whatever directory `commondir` names. So that no 
 holds `.`, which changes nothing, and is mounted read-only. Who holds it has a shared lock on a file of the state
 directory; the last holder removes it, and a start removes what a killed server left behind.
 """
+
 from __future__ import annotations
 
 import fcntl
@@ -12,9 +13,10 @@ import os
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
-from ...kernel.scope import Scope
+from placet.kernel.scope import Scope
 
 _NAME, _CONTENT = "commondir", b".\n"
 
@@ -32,7 +34,7 @@ class Sentinels:
             for directory in git_directories:
                 lock = self._lock(directory)
                 fcntl.flock(lock, fcntl.LOCK_SH)
-                scope.add(f"sentinel in {directory}", lambda lock=lock, directory=directory: self._release(lock, directory))
+                scope.add(f"sentinel in {directory}", partial(self._release, lock, directory))
                 _create(directory)
         except BaseException:
             scope.close()
@@ -71,7 +73,9 @@ def _create(directory: Path) -> None:
     with suppress(FileExistsError, PermissionError, FileNotFoundError):
         where = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            file = os.open(_NAME, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=where)
+            file = os.open(
+                _NAME, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=where
+            )
             try:
                 os.write(file, _CONTENT)
             finally:

@@ -1,4 +1,5 @@
 """Output of a command within bounds: its first and last bytes in memory, the rest in a capped spill file."""
+
 from __future__ import annotations
 
 import os
@@ -35,7 +36,9 @@ class Captured:
 class Capture:
     """Takes the bytes of one stream as they come and never holds more than its share of memory."""
 
-    def __init__(self, spill: Callable[[], tuple[int, Path]] | None = None, *, memory: int = MEMORY, cap: int = SPILL) -> None:
+    def __init__(
+        self, spill: Callable[[], tuple[int, Path]] | None = None, *, memory: int = MEMORY, cap: int = SPILL
+    ) -> None:
         self._head, self._tail = bytearray(), bytearray()
         self._head_size, self._tail_size = memory // 2, memory - memory // 2
         self._total = 0
@@ -44,7 +47,11 @@ class Capture:
 
     def feed(self, data: bytes) -> None:
         """Take what the command wrote next."""
-        if self._path is None and self._spill is not None and self._total + len(data) > self._head_size + self._tail_size:
+        if (
+            self._path is None
+            and self._spill is not None
+            and self._total + len(data) > self._head_size + self._tail_size
+        ):
             self._open_spill()
         self._total += len(data)
         self._write(data)

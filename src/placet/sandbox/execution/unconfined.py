@@ -1,14 +1,16 @@
 """Full access: the command is started as the server itself, only tidily."""
+
 from __future__ import annotations
 
 import os
 import secrets
 from collections.abc import Callable
 
-from .backend import Launch
+from placet.sandbox.backend import Launch
+from placet.sandbox.linux import privilege, processes
+from placet.sandbox.linux.processes import Seen
+
 from .child import Child, on_lasting_thread, start
-from .linux import privilege, processes
-from .linux.processes import Seen
 
 MARK = "PLACET_CALL"
 """The variable by which a process is known as a command's own, whatever session it has made for itself."""

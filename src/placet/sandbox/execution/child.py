@@ -1,4 +1,5 @@
 """A process that we started: its end, and the end of everything that it left behind."""
+
 from __future__ import annotations
 
 import asyncio
@@ -13,10 +14,10 @@ from typing import TypeVar
 import anyio
 from anyio import to_thread
 
-from .backend import Exit, Launch
-from .errors import StartFailed
-from .linux import processes
-from .linux.processes import Seen
+from placet.sandbox.backend import Exit, Launch
+from placet.sandbox.errors import StartFailed, Stopped
+from placet.sandbox.linux import processes
+from placet.sandbox.linux.processes import Seen
 
 T = TypeVar("T")
 
@@ -29,7 +30,8 @@ async def on_lasting_thread(call: Callable[[], T]) -> T:
     """Call on the one thread that lives as long as this process: `bwrap --die-with-parent` follows its thread."""
     executor = _lasting.setdefault(os.getpid(), ThreadPoolExecutor(1, thread_name_prefix="placet-spawn"))
     with anyio.CancelScope(shield=True):
-        return await asyncio.wrap_future(executor.submit(call))
+        result = await asyncio.wrap_future(executor.submit(call))
+    return result
 
 
 def start(
@@ -37,8 +39,10 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start a program in a session of its own, without input, with no descriptor but its output and `keep`.
 
-    Raises `StartFailed`.
+    The stop is looked at once more, right before. Raises `Stopped` or `StartFailed`.
     """
+    if launch.signal is not None and launch.signal.aborted:
+        raise Stopped("The call was stopped before it started")
     try:
         return subprocess.Popen(
             list(argv),
@@ -72,7 +76,7 @@ class Child:
 
     async def wait(self) -> Exit:
         await ended(self._pidfd)
-        return exit_of(self._popen.wait())
+        return exit_of(reaped(self._popen))
 
     def terminate(self) -> None:
         for seen in self._tree():
@@ -117,6 +121,11 @@ class Child:
 async def ended(pidfd: int) -> None:
     """Return when the process of the pidfd has ended."""
     await anyio.wait_readable(pidfd)
+
+
+def reaped(popen: subprocess.Popen[bytes]) -> int:
+    """The return code of a process that has ended."""
+    return popen.wait()
 
 
 def exit_of(returncode: int) -> Exit:

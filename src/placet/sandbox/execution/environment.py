@@ -1,11 +1,12 @@
 """The environment of a command: built from a short list, never the server's own."""
+
 from __future__ import annotations
 
 import os
 import pwd
 from collections.abc import Mapping
 
-from .policy import Profile
+from placet.sandbox.policy import Profile
 
 FIXED_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """The search path of escalated calls: no directory that a confined command can write in."""

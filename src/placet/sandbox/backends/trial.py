@@ -1,4 +1,5 @@
 """The trial that every backend has to stand before it is used: a write inside works, a write outside does not."""
+
 from __future__ import annotations
 
 import os
@@ -9,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..session.ids import SessionId
-from .mode import SandboxMode
-from .policy import Profile, Workdir
+from placet.sandbox.mode import SandboxMode
+from placet.sandbox.policy import Profile, Workdir
+from placet.session.ids import SessionId
 
 _SCRIPT = """
 : > inside || exit 71
@@ -45,8 +46,15 @@ class Trial:
     env: dict[str, str]
 
     def argv(self, *, own_pids: bool, read_only_home: bool) -> list[str]:
-        """The command; `own_pids` demands that the machine's processes are not seen, `read_only_home` speaks for itself."""
-        return ["bash", "-c", _SCRIPT, "bash", str(self.outside), *("yes" if asked else "no" for asked in (own_pids, read_only_home))]
+        """The command; `own_pids` demands that it does not see the machine's processes."""
+        return [
+            "bash",
+            "-c",
+            _SCRIPT,
+            "bash",
+            str(self.outside),
+            *("yes" if asked else "no" for asked in (own_pids, read_only_home)),
+        ]
 
     def verdict(self, code: int, stderr: str) -> str | None:
         """None if the command ran and was confined, else why not. Looks at what happened, not at words."""
@@ -76,7 +84,12 @@ def trial(state: Path) -> Iterator[Trial]:
             workspace=Workdir.of(workspace),
             temp=Path(os.path.realpath(temp)),
         )
-        env = {"PATH": os.environ.get("PATH", ""), "HOME": os.environ.get("HOME", "/"), "TMPDIR": str(temp), "LC_ALL": "C.UTF-8"}
+        env = {
+            "PATH": os.environ.get("PATH", ""),
+            "HOME": os.environ.get("HOME", "/"),
+            "TMPDIR": str(temp),
+            "LC_ALL": "C.UTF-8",
+        }
         yield Trial(profile, folder / "outside", env)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,5 @@
 """The files that placet keeps for a session's commands: its private temp directory and its spills."""
+
 from __future__ import annotations
 
 import os
@@ -8,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ..session.ids import SessionId
+from placet.session.ids import SessionId
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
