@@ -11,7 +11,6 @@ from placet.approval.events import decided_key
 from placet.approval.outcome import Decision, Policy
 from placet.approval.subject import Subject, parse_arguments
 from placet.session import keys
-from placet.session.codec import escape
 from placet.session.event import Event
 from placet.session.ids import AskId, SessionId
 from placet.session.store import Store
@@ -97,12 +96,12 @@ def view(event: Event, *, decision: Decision | None, position: int, total: int, 
 
 
 def words(subject: Subject) -> str | None:
-    """Return the model's reason, escaped, from the bytes that are signed; None where it gave none."""
+    """Return the model's reason, as plain text, from the bytes that are signed; None where it gave none."""
     try:
         reason = parse_arguments(subject.arguments).get("justification")
     except SubjectInvalid:
         return None
-    return escape(reason) if isinstance(reason, str) else None
+    return reason if isinstance(reason, str) else None
 
 
 async def open_asks(store: Store) -> list[Event]:

@@ -1,0 +1,54 @@
+"""What is checked before anybody is asked: a known tool, arguments that fit, a folder that is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from placet.approval.errors import SubjectInvalid
+from placet.approval.subject import parse_arguments
+from placet.sandbox.errors import SandboxError
+from placet.sandbox.policy import Workdir
+from placet.tools.codes import Code
+from placet.tools.registry import Registry
+from placet.tools.result import Ended, error
+from placet.tools.stages import Request
+from placet.tools.tool import Arguments, RunContext, Tool, ToolCall
+
+MAX_ARGUMENTS = 8 << 20
+"""The most characters of argument text that are parsed at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A call that passed: the tool, the one parsed value, and the resolved folder."""
+
+    tool: Tool
+    request: Request
+    workdir: Workdir
+
+
+def check(registry: Registry, call: ToolCall, run: RunContext) -> Checked | Ended:
+    """Validate a call; an error result is final, no person ever sees it (B10, B12)."""
+    tool = registry.get(call.name)
+    if tool is None:
+        known = ", ".join(tool.name for tool in registry.tools()) or "none"
+        return Ended(error(Code.UNKNOWN_TOOL, f"there is no tool called {call.name!r}; the tools are: {known}"))
+    args = arguments_of(tool, call.arguments)
+    if isinstance(args, str):
+        return Ended(error(Code.INVALID_ARGUMENTS, args))
+    try:
+        workdir = Workdir.of(run.cwd / (tool.workdir(args) or ""))
+    except SandboxError as failure:
+        return Ended(error(failure.code, failure.why))
+    return Checked(tool, Request(call, run.session, args), workdir)
+
+
+def arguments_of(tool: Tool, text: str) -> Arguments | str:
+    """Parse and check argument text: the value, or one line that says what is wrong with it."""
+    if len(text) > MAX_ARGUMENTS:
+        return f"the arguments have {len(text)} characters; the limit is {MAX_ARGUMENTS}"
+    try:
+        args = parse_arguments(text)
+    except SubjectInvalid as failure:
+        return str(failure)
+    return tool.check(args) or args
