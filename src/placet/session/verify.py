@@ -40,7 +40,8 @@ async def verify(store: Store, session: SessionId | None = None) -> Report:
         except StoreDamaged as error:
             check.findings.append(Finding(error.where, error.why))
         count += check.count
-        findings += [found for found in check.findings if found not in findings]
+        places = {found.where for found in findings}
+        findings += [found for found in check.findings if found.where not in places]
     return Report(len(wanted), count, tuple(findings))
 
 
