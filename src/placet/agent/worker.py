@@ -13,18 +13,19 @@ import anyio
 from placet.agent.found import FOUND, FoundCall
 from placet.agent.groups import unwrapped
 from placet.agent.kit import Kit
-from placet.agent.loop import Turn
+from placet.agent.loop import Turn, tool_call
 from placet.agent.mailbox import MAILBOX
 from placet.agent.recovery import TEXTS, AskFate, CallFate, TurnFate, plan
 from placet.approval.errors import ApprovalError
 from placet.kernel.signal import AbortSignal
-from placet.session import keys
 from placet.session.errors import StoreError
 from placet.session.event import Draft
 from placet.session.ids import SessionId
 from placet.session.lease import alive, holder
 from placet.session.log import SessionLog
 from placet.session.store import Held, Lease
+from placet.tools.pipeline import call_draft
+from placet.tools.stages.result import error, result_draft
 
 logger = logging.getLogger(__name__)
 
@@ -127,15 +128,8 @@ class Worker:
                 await turn.end(todo.turn.value)
 
 
-def _result(turn: int, call: FoundCall, fate: CallFate) -> list[Draft]:
+def _result(turn: int, found: FoundCall, fate: CallFate) -> list[Draft]:
     """The result that recovery writes, with the call before it where even that is missing (B22)."""
-    key = (turn, call.step, call.position)
-    where = {"turn": turn, "step": call.step, "position": call.position}
-    wanted = call.wanted
-    drafts = []
-    if call.called is None:
-        data = {**where, "callId": wanted["id"], "name": wanted["name"], "arguments": wanted["arguments"]}
-        drafts.append(Draft("tool/call", data, keys.call(*key)))
-    told = {"name": wanted["name"], "text": TEXTS[fate], "isError": True, "code": fate.value, "value": None, "meta": {}}
-    drafts.append(Draft("tool/result", {**where, **told}, keys.result(*key)))
-    return drafts
+    call = tool_call(turn, found)
+    drafts = [] if found.called is not None else [call_draft(call)]
+    return [*drafts, result_draft(call, error(fate.value, TEXTS[fate]))]

@@ -27,15 +27,15 @@ from placet.session.event import Draft, Event
 from placet.session.ids import AskId
 from placet.session.store import Refused
 from placet.tools import texts
-from placet.tools.body import run_body
-from placet.tools.checks import Checked, check
 from placet.tools.codes import Code, Unused
-from placet.tools.consume import Grant, Halted, Withheld, consume
 from placet.tools.evidence import RUNS
-from placet.tools.gate import Asks, Free, need
 from placet.tools.registry import Registry
-from placet.tools.result import Ended, error, finish, refused, result_draft, sound, stopped, withheld
-from placet.tools.stages import Body, Finished, Request, Stages
+from placet.tools.stages.body import run_body
+from placet.tools.stages.checks import Checked, check
+from placet.tools.stages.consume import Grant, Halted, Withheld, consume
+from placet.tools.stages.gate import Asks, Free, need
+from placet.tools.stages.hooks import Body, Finished, Request, Stages
+from placet.tools.stages.result import Ended, error, finish, refused, result_draft, sound, stopped, withheld
 from placet.tools.tool import (
     NO_FACTS,
     Arguments,

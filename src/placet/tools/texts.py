@@ -6,7 +6,9 @@ from placet.approval.outcome import Decision, Outcome, WhoKind
 from placet.sandbox.mode import SandboxMode
 from placet.tools.codes import Code, Unused
 
-FINAL = "This is final for this command: do not send it again in this turn, and do not try to reach the same in another way."
+FINAL = (
+    "This is final for this command: do not repeat it in this turn, and do not try to reach the same by another way."
+)
 
 UNUSED = {
     Unused.DIGEST: "what would run is not what was signed",

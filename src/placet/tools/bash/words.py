@@ -22,9 +22,9 @@ machine. Do not work around it.
 ESCALATION = """
 Trying is safe: what the mode does not allow does not happen, so run the command as it is, without asking in the chat
 first. Only after a real denial, and only if the user's task needs it, send the exact same command once more in the same
-turn, with `sandbox_permissions` set to the narrowest mode that suffices and a `justification` of one sentence. A
-person is then shown the command and decides. Where prompts are off, a denial is final. Never ask for more access on suspicion.
-A refusal is final for that command, not for others.
+turn, with `sandbox_permissions` set to the narrowest mode that suffices and a one-sentence `justification`. A
+person is then shown the command and decides. Where prompts are off, a denial is final. Never ask for more access on
+suspicion. A refusal is final for that command, not for others.
 """
 
 COMMAND = "The command, exactly as bash shall read it."

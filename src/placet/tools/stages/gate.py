@@ -9,10 +9,10 @@ from placet.permission.likeness import likeness
 from placet.sandbox.mode import SandboxMode
 from placet.session.codec import escape
 from placet.tools import texts
-from placet.tools.checks import Checked
 from placet.tools.codes import Code
-from placet.tools.result import Ended, error, refused
-from placet.tools.stages import Allow, AskFirst, Deny, Stages
+from placet.tools.stages.checks import Checked
+from placet.tools.stages.hooks import Allow, AskFirst, Deny, Stages
+from placet.tools.stages.result import Ended, error, refused
 from placet.tools.tool import RunContext, Stakes
 
 

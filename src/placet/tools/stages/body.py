@@ -9,8 +9,8 @@ from placet.sandbox.errors import SandboxError, SandboxUnavailable, Stopped
 from placet.session.errors import SessionError
 from placet.tools import texts
 from placet.tools.codes import Code
-from placet.tools.result import Ended, error, notice, stopped
-from placet.tools.stages import Body, Stages
+from placet.tools.stages.hooks import Body, Stages
+from placet.tools.stages.result import Ended, error, notice, stopped
 from placet.tools.tool import Tool, ToolOutput
 
 logger = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ async def run_body(stages: Stages, tool: Tool, body: Body) -> Ended:
         return await tool.run(inner.request.args, inner.context)
 
     try:
-        output: object = await stages.around(body, end)
+        output = await stages.around(body, end)
     except SessionError:
         raise
     except Stopped:
@@ -42,11 +42,18 @@ async def run_body(stages: Stages, tool: Tool, body: Body) -> Ended:
     except Exception as failure:
         logger.exception("tool %s failed", tool.name)
         return Ended(error(Code.TOOL_FAILED, f"the tool failed: {failure}", meta={"class": type(failure).__name__}))
-    if not isinstance(output, ToolOutput):
-        return Ended(error(Code.INVALID_TOOL_OUTPUT, f"the tool returned {type(output).__name__}, not a tool output"))
+    wrong = _not_an_output(output)
+    if wrong is not None:
+        return wrong
     if signal.aborted and not output.is_error:
         output = replace(error(Code.ABORTED, texts.ABORTED), value=output.value, meta=output.meta)
     return Ended(output)
+
+
+def _not_an_output(output: object) -> Ended | None:
+    if isinstance(output, ToolOutput):
+        return None
+    return Ended(error(Code.INVALID_TOOL_OUTPUT, f"the tool returned {type(output).__name__}, not a tool output"))
 
 
 def _unavailable(failure: SandboxUnavailable) -> Ended:

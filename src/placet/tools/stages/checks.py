@@ -10,8 +10,8 @@ from placet.sandbox.errors import SandboxError
 from placet.sandbox.policy import Workdir
 from placet.tools.codes import Code
 from placet.tools.registry import Registry
-from placet.tools.result import Ended, error
-from placet.tools.stages import Request
+from placet.tools.stages.hooks import Request
+from placet.tools.stages.result import Ended, error
 from placet.tools.tool import Arguments, RunContext, Tool, ToolCall
 
 MAX_ARGUMENTS = 8 << 20

@@ -15,7 +15,7 @@ from placet.session.event import Draft
 from placet.session.ids import AskId, new_message_id
 from placet.tools import texts
 from placet.tools.codes import Code, Unused
-from placet.tools.stages import Accept, Block, Finished, Request, Stages
+from placet.tools.stages.hooks import Accept, Block, Finished, Request, Stages
 from placet.tools.tool import ToolCall, ToolOutput
 
 

@@ -14,8 +14,8 @@ from placet.sandbox.policy import Profile, Workdir
 from placet.sandbox.process import LONGEST_COMMAND, Command
 from placet.sandbox.service import Sandbox
 from placet.session.codec import escape
-from placet.tools import bash_words as words
-from placet.tools.bash_text import offers_escalation, rendered, value
+from placet.tools.bash import words
+from placet.tools.bash.text import offers_escalation, rendered, value
 from placet.tools.codes import Code
 from placet.tools.tool import Arguments, CallContext, Stakes, Tool, ToolOutput
 
