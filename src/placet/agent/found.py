@@ -91,7 +91,7 @@ class FoundFold:
 FOUND = FoundFold()
 
 
-def _with(state: Found, key: CallKey, field: str, event: Event) -> Found:
+def _with(state: Found, key: CallKey, field: str, event: Any) -> Found:
     """The state with one more fact about a call; the first of its kind counts."""
     calls = tuple(
         replace(call, **{field: event}) if (call.step, call.position) == key and getattr(call, field) is None else call

@@ -13,6 +13,7 @@ from placet.agent.speech import Speech
 from placet.approval.dispatcher import Dispatcher
 from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.session.store import Store
+from placet.tools.batch import AT_ONCE
 from placet.tools.pipeline import Pipeline
 from placet.tools.registry import Registry
 
@@ -34,4 +35,4 @@ class Kit:
     retries: Retries = field(default_factory=Retries)
     chance: random.Random = field(default_factory=random.Random)
     most_steps: int = 200
-    side_by_side: int = 10
+    side_by_side: int = AT_ONCE

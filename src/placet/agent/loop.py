@@ -16,7 +16,6 @@ from placet.agent import mailbox
 from placet.agent.context import INSTRUCTIONS, SOURCE
 from placet.agent.errors import AgentError, ModelError
 from placet.agent.found import FOUND, FoundCall
-from placet.agent.groups import unwrapped
 from placet.agent.kit import Kit
 from placet.agent.mailbox import MAILBOX
 from placet.agent.model.port import Model, ModelRequest, ReasoningDelta, Reply, TextDelta, ToolSpec
@@ -30,7 +29,8 @@ from placet.session.event import Draft, Event
 from placet.session.ids import new_message_id
 from placet.session.log import SessionLog
 from placet.session.store import Appended, Lease, Refused
-from placet.tools.pipeline import CallFacts, RunContext, ToolCall
+from placet.tools.batch import run_batch
+from placet.tools.tool import CallFacts, RunContext, ToolCall
 
 
 class Turn:
@@ -185,13 +185,14 @@ class Turn:
             if reply is None and self.signal.aborted:
                 partial = speech.partial(session)
                 await self._log_prefix(model.name, step, partial.text if partial else "")
+                speech.end(session)
                 return None
             if reply is None:
                 raise ModelError(f"{model.name} ended without a reply.", passing=True)
             return reply
         finally:
             if reply is None:
-                speech.end(session)
+                speech.drop(session)
 
     async def _stopped_within(self, seconds: float) -> bool:
         """Wait, and return at once with True if the turn is stopped meanwhile."""
@@ -250,17 +251,14 @@ class Turn:
             cwd=self.log.see(STANDING).cwd,
             agent=agent,
         )
-        places = anyio.CapacityLimiter(self.kit.side_by_side)
-
-        async def one(call: FoundCall) -> None:
-            async with places:
-                await self.kit.pipeline.run(tool_call(self.number, call), run, facts(call))
-
-        with unwrapped():
-            async with anyio.create_task_group() as group:
-                for call in calls:
-                    if call.result is None:
-                        group.start_soon(one, call)
+        waiting = [call for call in calls if call.result is None]
+        await run_batch(
+            self.kit.pipeline,
+            [tool_call(self.number, call) for call in waiting],
+            run,
+            {(call.step, call.position): facts(call) for call in waiting},
+            at_once=self.kit.side_by_side,
+        )
 
 
 def tool_call(turn: int, call: FoundCall) -> ToolCall:

@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 
 from placet.agent.found import Found, FoundAsk, FoundCall
 from placet.approval.outcome import Outcome, Policy, grants
+from placet.tools import texts
 
 A = TypeVar("A")
 F = TypeVar("F")
@@ -117,13 +118,10 @@ def _first(rows: tuple[Row[F, A], ...], found: Found, what: F) -> A:
 
 
 TEXTS = {
-    CallFate.STOPPED: "Error: the turn was stopped before this call started; it did not run.",
-    CallFate.UNKNOWN: (
-        "Error: placet was interrupted while this call ran. Its outcome is unknown: it may have run in whole, in part or not"
-        " at all. Look at what it would have changed before you try it again."
-    ),
+    CallFate.STOPPED: texts.ABORTED_BEFORE_DISPATCH,
+    CallFate.UNKNOWN: texts.UNKNOWN_OUTCOME,
     CallFate.NOT_STARTED: (
-        "Error: placet was interrupted before this call started; it did not run. Call it again if it is still needed."
+        "placet was interrupted before this call started; it did not run. Send it again if it is still needed."
     ),
 }
 """What the model reads where recovery writes the result (contract O15)."""

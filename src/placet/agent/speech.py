@@ -19,7 +19,7 @@ class Partial:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """News of a step. If `whole` is set, `text` replaces all that was shown of it: at a new attempt, and at the end."""
+    """News of a step. If `whole` is set, `text` replaces all that was shown of it: an attempt failed."""
 
     session: SessionId
     turn: int
@@ -48,11 +48,8 @@ class Speech:
         return None if speaking is None else Partial(speaking.turn, speaking.step, "".join(speaking.pieces))
 
     def begin(self, session: SessionId, turn: int, step: int) -> None:
-        """A request begins: nothing was said yet, also if an earlier attempt had begun to speak."""
-        before = self._speaking.get(session)
+        """A request begins: nothing was said yet."""
         self._speaking[session] = _Speaking(turn, step)
-        if before is not None and before.pieces:
-            self.deltas.notify(Delta(session, turn, step, "", whole=True))
 
     def add(self, session: SessionId, text: str) -> None:
         """The model said more."""
@@ -61,5 +58,11 @@ class Speech:
         self.deltas.notify(Delta(session, speaking.turn, speaking.step, text))
 
     def end(self, session: SessionId) -> None:
-        """What was said is in the log, or was given up."""
+        """What was said is in the log now."""
         self._speaking.pop(session, None)
+
+    def drop(self, session: SessionId) -> None:
+        """What was said does not count; who watches is told so."""
+        speaking = self._speaking.pop(session, None)
+        if speaking is not None and speaking.pieces:
+            self.deltas.notify(Delta(session, speaking.turn, speaking.step, "", whole=True))
