@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import anyio
+from anyio import to_thread
 
 from placet.agent.context import standard_context
 from placet.agent.crew import Crew
@@ -27,7 +28,7 @@ from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.sandbox.mode import ModeFold
 from placet.sandbox.service import Sandbox
 from placet.session.store import Store
-from placet.tools.bash import Bash
+from placet.tools.bash import BashTool
 from placet.tools.pipeline import Pipeline
 from placet.tools.registry import Registry
 
@@ -81,7 +82,9 @@ async def open_placet(config: Config, *, kind: Kind, clock: Clock = SYSTEM_CLOCK
     store = await open_store(places, clock=clock)
     try:
         with registered(places.processes, kind) as holder:
-            yield _assembled(config, kind, clock, holder, store, models, name)
+            placet = _assembled(config, kind, clock, holder, store, models, name)
+            await to_thread.run_sync(_first_look, placet.sandbox)
+            yield placet
     finally:
         with anyio.CancelScope(shield=True):
             await store.aclose()
@@ -93,17 +96,16 @@ def _assembled(
     asks = config.settings.asks
     policy, mode = PolicyFold(), ModeFold()
     sandbox = sandbox_of(config, clock)
-    sandbox.sweep()
     inbox = Inbox(store, clock, deadline=asks.deadline_seconds)
     responders = Responders(asks.responders)
     if kind == "web":
         responders.register(inbox.responder())
     dispatcher = Dispatcher(store, responders, clock, policy=policy, max_open=asks.open_limit)
-    tools = Registry([Bash(sandbox)])
+    tools = Registry([BashTool(sandbox, confines=lambda: sandbox.selection.choose() is not None)])
     kit = Kit(
         store=store,
         dispatcher=dispatcher,
-        pipeline=Pipeline(tools, dispatcher, clock, mode=mode),
+        pipeline=Pipeline(tools, dispatcher, clock, modes=mode),
         tools=tools,
         context=standard_context(policy, mode),
         models=models,
@@ -114,6 +116,12 @@ def _assembled(
         config=config, clock=clock, holder=holder, store=store, inbox=inbox, responders=responders,
         sandbox=sandbox, tools=tools, kit=kit, crew=Crew(kit), channel=kind,
     )  # fmt: skip
+
+
+def _first_look(sandbox: Sandbox) -> None:
+    """Clean up behind a killed server, and try the sandbox once, so that nothing waits for its trial later."""
+    sandbox.sweep()
+    sandbox.selection.choose()
 
 
 class _Models:
