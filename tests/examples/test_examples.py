@@ -20,6 +20,11 @@ PRINTS = {
         "outside: exit code 1, denied by the sandbox: True",
         "written inside: True | written outside: False",
     ],
+    "fourth_turn.py": [
+        "decided: allowed-once by house-rule",
+        "decided: unavailable by placet",
+        "note.txt: True | other.txt: False",
+    ],
 }
 NEED_A_SANDBOX = frozenset({"third_command.py", "fourth_turn.py"})
 
