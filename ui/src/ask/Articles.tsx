@@ -30,13 +30,15 @@ const Copy = ({ text }: { text: string }) => {
   );
 };
 
-const What = ({ reading, reach, onEnd }: ArticlesProps) => {
+const What = ({ ask, reading, reach, onEnd }: ArticlesProps) => {
   const words = useWords();
   const { shown, call, long } = reading;
   const row = shown.lines[Math.min(reach.rows, shown.lines.length) - 1];
   const seen = row ? row.number + row.lines - 1 : 0;
   const name = call.command === null ? words.ask.arguments : words.ask.command;
   const single = shown.lineCount === 1;
+  // The target mode stands on the ladder; said twice it would only take room.
+  const rest = call.rest.filter(([key, value]) => !(key === "sandbox_permissions" && value === ask.subject.toMode));
   return (
     <div className="art what">
       <dt>{words.ask.what}</dt>
@@ -75,12 +77,13 @@ const What = ({ reading, reach, onEnd }: ArticlesProps) => {
           <span className="end">
             <Copy text={reading.text} />
           </span>
+          {call.command !== null && <span className="covered">{words.ask.scriptNotCovered}</span>}
         </p>
         <Notes shown={shown} flags={reading.flags} />
-        {call.command !== null && call.rest.length > 0 && (
+        {call.command !== null && rest.length > 0 && (
           <p className="also">
             <span className="sub">{words.ask.alsoInCall}: </span>
-            {call.rest.map(([key, value]) => (
+            {rest.map(([key, value]) => (
               <code key={key}>
                 <VisibleText text={`${key}=${value}`} reading="code" />
               </code>
@@ -98,7 +101,6 @@ const What = ({ reading, reach, onEnd }: ArticlesProps) => {
             <p className="facts">{words.ask.fileFacts}</p>
           </div>
         ))}
-        {call.command !== null && <p className="plain covered">{words.ask.scriptNotCovered}</p>}
       </dd>
     </div>
   );

@@ -38,12 +38,13 @@ export const Ladder = ({ subject }: { subject: Subject }) => {
               ) : (
                 words.ask.toWorkspace
               )}
+              {to === 2 && (
+                <>
+                  {" "}
+                  <b className="warn">{words.ask.changesPlacet}</b>
+                </>
+              )}
             </p>
-            {to === 2 && (
-              <p className="plain warn">
-                <b>{words.ask.changesPlacet}</b>
-              </p>
-            )}
           </>
         )}
       </dd>

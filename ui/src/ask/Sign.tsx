@@ -90,7 +90,7 @@ export const Sign = ({ ask, person, hold, dead, busy, note, onNote, onAnswer }: 
               handlers={handlers("allow", () => onAnswer("allowed-once", {}))}
             />
           </div>
-          {hold !== null && dead === null && (
+          {hold !== null && dead === null && busy === null && (
             <p className="hold" id={holdId}>
               <Icon name="wait" />
               <span>{hold}</span>

@@ -20,7 +20,9 @@ export const Limits = ({ config, model }: { config: Config; model: string }) => 
       {rehearsal && (
         <p className="limit c-petrol">
           <Icon name="eye" />
-          <span>{words.shell.rehearsal}</span>
+          <span>
+            <b>{words.shell.rehearsal}</b> <span className="hide-s">{words.shell.rehearsalMore}</span>
+          </span>
         </p>
       )}
       {show && (
