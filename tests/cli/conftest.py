@@ -1,9 +1,11 @@
 """The command line as people use it: a process of its own, with a home of its own."""
 
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,15 +18,23 @@ SOURCE = Path(__file__).parents[2] / "src"
 class Cli:
     """Runs `placet` with one PLACET_HOME and nothing of the person's own environment."""
 
-    home: Path
+    root: Path
     extra: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def home(self) -> Path:
+        """PLACET_HOME."""
+        return self.root / "placet"
+
+    @property
+    def account(self) -> Path:
+        """The HOME of whoever runs it."""
+        return self.root / "account"
 
     @property
     def env(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
-        account_home = self.home / "account"
-        account_home.mkdir(exist_ok=True)
-        own = {"PLACET_HOME": str(self.home), "HOME": str(account_home), "PYTHONPATH": str(SOURCE), "TERM": "xterm"}
+        own = {"PLACET_HOME": str(self.home), "HOME": str(self.account), "PYTHONPATH": str(SOURCE), "TERM": "xterm"}
         return kept | own | dict(self.extra)
 
     def argv(self, *arguments: str) -> list[str]:
@@ -46,8 +56,17 @@ class Cli:
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    return Cli(tmp_path)
+def cli() -> Iterator[Cli]:
+    """A home that commands could reach if they were not confined: not below /tmp, which is private to each sandbox."""
+    cache = Path.home() / ".cache"
+    cache.mkdir(exist_ok=True)
+    cli = Cli(Path(tempfile.mkdtemp(prefix="placet-test-", dir=cache)))
+    cli.home.mkdir(mode=0o700)
+    cli.account.mkdir()
+    try:
+        yield cli
+    finally:
+        shutil.rmtree(cli.root, ignore_errors=True)
 
 
 @pytest.fixture
@@ -62,3 +81,11 @@ def one_line() -> Callable[["subprocess.CompletedProcess[str]"], str]:
         return lines[0]
 
     return check
+
+
+@pytest.fixture
+def workspace(cli: Cli) -> Path:
+    """A folder for a session."""
+    folder = cli.root / "workspace"
+    folder.mkdir()
+    return folder

@@ -1,0 +1,318 @@
+"""The running server from the terminal: asks survive kill -9, are answered there, and each command runs once."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.cli.on_terminal import OnTerminal
+from tests.cli.server import Server
+
+OneLine = Callable[["subprocess.CompletedProcess[str]"], str]
+
+
+@pytest.fixture
+def server(cli: Cli) -> Iterator[Server]:
+    with Server(cli) as running:
+        yield running
+
+
+def lines(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
+    done = cli(*arguments)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def until(check: Callable[[], Any], seconds: float = 30) -> Any:
+    """Ask again until the answer is true: the server is another process and says nothing by itself."""
+    deadline = time.monotonic() + seconds
+    while not (found := check()):
+        assert time.monotonic() < deadline, "it did not come"
+        time.sleep(0.05)
+    return found
+
+
+def asking(cli: Cli, workspace: Path, command: str = "echo ran >> ~/note.txt") -> tuple[str, dict[str, Any]]:
+    """Start a session whose first command needs a person; returns its id and the open ask."""
+    done = cli("session", "new", "--cwd", str(workspace), "--message", f"$ {command}")
+    assert done.returncode == 0, done.stderr
+    session = done.stdout.strip()
+    ask = until(lambda: [ask for ask in lines(cli, "inbox", "list", "--json") if ask["session"] == session])[0]
+    return session, ask
+
+
+def events(cli: Cli, session: str, kind: str) -> list[dict[str, Any]]:
+    return [event["data"] for event in lines(cli, "log", "export", session) if event["type"] == kind]
+
+
+def ended(cli: Cli, session: str) -> dict[str, Any]:
+    ends: list[dict[str, Any]] = until(lambda: events(cli, session, "turn/end"))
+    reason: dict[str, Any] = ends[-1]["reason"]
+    return reason
+
+
+def digest(cli: Cli, ask: str) -> str:
+    return str(lines(cli, "inbox", "show", ask, "--json")[0]["digest"])
+
+
+def note(cli: Cli) -> Path:
+    return cli.account / "note.txt"
+
+
+def test_one_link_is_printed_and_no_secret_is_in_argv(server: Server) -> None:
+    assert server.said.count("#link=") == 1
+    secret = server.link.split("#link=")[1]
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            assert secret.encode() not in process.read_bytes()
+        except OSError:
+            continue
+
+
+def test_the_rehearsal_says_that_it_is_no_real_model(server: Server) -> None:
+    assert "not a real model" in server.said
+
+
+def test_an_allowed_command_runs_exactly_once(cli: Cli, server: Server, workspace: Path) -> None:
+    session, ask = asking(cli, workspace)
+    assert not note(cli).exists()
+    done = cli("inbox", "allow", ask["id"], "--digest", digest(cli, ask["id"]))
+    assert done.returncode == 0, done.stderr
+    assert ended(cli, session)["kind"] == "completed"
+    assert note(cli).read_text() == "ran\n"
+    [decided] = events(cli, session, "approval/decided")
+    assert (decided["outcome"], decided["channel"], decided["strength"]) == ("allowed-once", "socket", "peer-process")
+    assert decided["who"]["account"]
+
+
+def test_a_rejected_command_does_not_run_and_the_note_reaches_the_agent(
+    cli: Cli, server: Server, workspace: Path
+) -> None:
+    session, ask = asking(cli, workspace)
+    done = cli("inbox", "reject", ask["id"], "--because", "use the workspace instead")
+    assert done.returncode == 0, done.stderr
+    assert ended(cli, session)["kind"] == "completed"
+    assert not note(cli).exists()
+    assert any("use the workspace instead" in result["text"] for result in events(cli, session, "tool/result"))
+
+
+def test_ses_09_after_kill_9_the_ask_is_back_before_any_page_and_its_command_runs_once(
+    cli: Cli, server: Server, workspace: Path
+) -> None:
+    session, ask = asking(cli, workspace)
+    before = lines(cli, "inbox", "show", ask["id"], "--json")[0]
+    server.kill()
+    with Server(cli):
+        [again] = lines(cli, "inbox", "list", "--json")
+        assert again["id"] == ask["id"]
+        after = lines(cli, "inbox", "show", ask["id"], "--json")[0]
+        assert (after["subject"], after["digest"]) == (before["subject"], before["digest"])
+        done = cli("inbox", "allow", ask["id"], "--digest", after["digest"])
+        assert done.returncode == 0, done.stderr
+        assert ended(cli, session)["kind"] == "completed"
+    assert note(cli).read_text() == "ran\n"
+    assert len(events(cli, session, "approval/asked")) == len(events(cli, session, "approval/decided")) == 1
+
+
+def test_aud_01_a_settled_ask_does_not_come_back_after_kill_9(cli: Cli, server: Server, workspace: Path) -> None:
+    session, ask = asking(cli, workspace)
+    signed = digest(cli, ask["id"])
+    assert cli("inbox", "reject", ask["id"]).returncode == 0
+    ended(cli, session)
+    server.kill()
+    with Server(cli):
+        assert lines(cli, "inbox", "list", "--json") == []
+        late = cli("inbox", "allow", ask["id"], "--digest", signed)
+        assert late.returncode == 1
+        assert "rejected" in late.stderr
+    assert not note(cli).exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_apr_05_a_clean_end_settles_nothing_and_leaves_no_traceback(
+    cli: Cli, server: Server, workspace: Path, number: int
+) -> None:
+    session, ask = asking(cli, workspace)
+    assert server.end(number) == 0
+    assert "Traceback" not in server.said
+    assert not (cli.home / "state" / "placet.sock").exists()
+    assert not events(cli, session, "approval/decided")
+    with Server(cli):
+        assert [again["id"] for again in lines(cli, "inbox", "list", "--json")] == [ask["id"]]
+
+
+def test_a_second_start_says_so_and_how_to_get_a_link(cli: Cli, server: Server, one_line: OneLine) -> None:
+    second = cli("web", "--no-open", "--port", "0")
+    assert second.returncode == 1
+    assert "running already" in one_line(second)
+    assert "placet link" in second.stderr
+    assert cli("inbox", "list").returncode == 0
+
+
+def test_link_prints_another_link(cli: Cli, server: Server) -> None:
+    done = cli("link")
+    assert done.returncode == 0, done.stderr
+    assert f"http://127.0.0.1:{server.port}/#link=" in done.stdout
+    assert server.link not in done.stdout
+
+
+def test_a_port_of_a_foreign_process_is_left_alone_and_its_holder_named(cli: Cli) -> None:
+    import socket
+
+    with socket.socket() as foreign:
+        foreign.bind(("127.0.0.1", 0))
+        foreign.listen()
+        foreign.setblocking(False)
+        port = foreign.getsockname()[1]
+        with Server(cli, "--port", str(port)) as server:
+            assert f"Port {port} is held by" in server.said
+            assert server.port != port
+        with pytest.raises(BlockingIOError):
+            foreign.accept()
+
+
+def test_a23_allow_without_a_terminal_needs_the_whole_digest(
+    cli: Cli, server: Server, workspace: Path, one_line: OneLine
+) -> None:
+    session, ask = asking(cli, workspace)
+    signed = digest(cli, ask["id"])
+    for arguments in ([], ["--digest", signed[:6]], ["--digest", "0" * 64], ["--digest", ""]):
+        done = cli("inbox", "allow", ask["id"], *arguments, stdin=f"{signed[:6]}\n")
+        assert done.returncode != 0
+        one_line(done)
+    assert signed[:6] not in cli("inbox", "list").stdout
+    assert all("digest" not in line and "subject" not in line for line in lines(cli, "inbox", "list", "--json"))
+    assert not events(cli, session, "approval/decided")
+
+
+def test_a23_allow_on_a_terminal_shows_the_whole_card_and_takes_a_typed_digest(
+    cli: Cli, server: Server, workspace: Path
+) -> None:
+    session, ask = asking(cli, workspace)
+    signed = digest(cli, ask["id"])
+    terminal = OnTerminal(cli.argv("inbox", "allow", ask["id"]), cli.env)
+    shown = terminal.until("and Enter: ")
+    assert "echo ran >> ~/note.txt" in shown and signed in shown
+    terminal.type(f"{signed[:6]}\r")
+    code, shown = terminal.end()
+    assert code == 0, shown
+    assert ended(cli, session)["kind"] == "completed"
+    assert note(cli).read_text() == "ran\n"
+
+
+@pytest.mark.parametrize("how", ["pasted", "wrong", "nothing"])
+def test_a23_what_was_not_typed_by_hand_decides_nothing(
+    cli: Cli, server: Server, workspace: Path, how: str
+) -> None:
+    session, ask = asking(cli, workspace)
+    signed = digest(cli, ask["id"])
+    terminal = OnTerminal(cli.argv("inbox", "allow", ask["id"]), cli.env)
+    terminal.until("and Enter: ")
+    match how:
+        case "pasted":
+            terminal.paste(f"{signed[:6]}\n")
+        case "wrong":
+            terminal.type("zzzzzz\r")
+        case _:
+            terminal.paste("\x03")
+    code, shown = terminal.end()
+    assert code == 1, shown
+    assert "stays open" in shown
+    assert not events(cli, session, "approval/decided")
+
+
+def test_the_loser_is_told_who_was_first(cli: Cli, server: Server, workspace: Path) -> None:
+    _, ask = asking(cli, workspace)
+    signed = digest(cli, ask["id"])
+    terminal = OnTerminal(cli.argv("inbox", "allow", ask["id"]), cli.env)
+    terminal.until("and Enter: ")
+    assert cli("inbox", "reject", ask["id"]).returncode == 0
+    terminal.type(f"{signed[:6]}\r")
+    code, shown = terminal.end()
+    assert code == 1
+    assert "rejected" in shown
+    assert not note(cli).exists()
+
+
+def test_a04_a_command_of_the_agent_gets_nothing_over_the_socket(cli: Cli, server: Server, workspace: Path) -> None:
+    import sys
+
+    own = " ".join(f"{name}={value}" for name, value in cli.env.items() if name != "PATH")
+    command = f"env {own} {sys.executable} -m placet inbox list"
+    done = cli("session", "new", "--cwd", str(workspace), "--message", f"$ {command}", "--preset", "danger-full-access")
+    session = done.stdout.strip()
+    ended(cli, session)
+    [result] = events(cli, session, "tool/result")
+    assert result["value"]["exitCode"] != 0
+    assert "No ask is open" not in result["text"]
+
+
+def test_unknown_sessions_and_asks_are_one_line(cli: Cli, server: Server, one_line: OneLine) -> None:
+    for arguments in (
+        ["inbox", "show", "a-nothing"],
+        ["inbox", "allow", "a-nothing", "--digest", "0" * 64],
+        ["inbox", "reject", "../../etc/passwd"],
+        ["log", "export", "s-nothing"],
+    ):
+        done = cli(*arguments)
+        assert done.returncode == 1, arguments
+        one_line(done)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--preset", "yolo"], ["--policy", "sometimes"], ["--cwd", "/nowhere"], ["--cwd", "/"], ["--cwd", "../account"],
+        ["--cwd", "."], ["--cwd", "state"],
+    ],
+)  # fmt: skip
+def test_a_session_that_cannot_be_is_one_line(
+    cli: Cli, server: Server, workspace: Path, one_line: OneLine, arguments: list[str]
+) -> None:
+    done = cli("session", "new", "--message", "hi", *(["--cwd", str(workspace)] if "--cwd" not in arguments else []), *arguments)
+    assert done.returncode in (1, 2)
+    one_line(done)
+    assert cli("session", "list").stdout.strip() == "No session yet."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [(["--model", "nonsense"], "nonsense"), (["--model", "openai:gpt-x"], "OPENAI_API_KEY"), (["--port", "99999"], "--port")],
+)
+def test_a_server_that_cannot_start_is_one_line_and_leaves_nothing_running(
+    cli: Cli, one_line: OneLine, arguments: list[str], wanted: str
+) -> None:
+    done = cli("web", "--no-open", *arguments)
+    assert done.returncode == 2
+    assert wanted in one_line(done)
+    assert not (cli.home / "state" / "placet.sock").exists()
+
+
+def test_a_locked_store_is_one_line(cli: Cli, workspace: Path, one_line: OneLine) -> None:
+    import sqlite3
+
+    assert cli("run", "hi", "--cwd", str(cli.root / "workspace"), "--preset", "read-only").returncode in (0, 1)
+    holder = sqlite3.connect(cli.home / "state" / "placet.db", isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    try:
+        done = cli("web", "--no-open", "--port", "0")
+        assert done.returncode == 1
+        assert "locked" in one_line(done)
+    finally:
+        holder.close()
+
+
+def test_ready_quickly_and_small_when_idle(cli: Cli) -> None:
+    with Server(cli) as server:
+        status = Path(f"/proc/{server.process.pid}/status").read_text()
+        resident = int(status.split("VmRSS:")[1].split()[0])
+        assert resident < 120 * 1024
+        assert os.listdir(cli.home / "state" / "processes")
+    assert cli("session", "list").returncode == 1
