@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
@@ -79,7 +79,7 @@ class Page:
         self.install()
         _say("page: building")
         shutil.rmtree(self.static, ignore_errors=True)
-        self._npm(("run", "build"), _environment(()))
+        self._step(("run", "build"), _environment(()))
         files = self.outputs()
         if "index.html" not in files:
             raise PageError("the build ended well but left no index.html")
@@ -94,25 +94,41 @@ class Page:
         if done.is_file() and done.read_text() == locked:
             return
         _say("page: fetching its libraries (about half a minute, once)")
-        self._npm(("ci", "--ignore-scripts", "--no-audit", "--no-fund"), _environment(FETCH_NAMES))
+        self._step(("ci", "--ignore-scripts", "--no-audit", "--no-fund"), _environment(FETCH_NAMES))
         done.parent.mkdir(exist_ok=True)
         done.write_text(locked)
 
     def run(self, script: str, *arguments: str) -> None:
-        """Run one script of ui/package.json with the shipped Node."""
+        """Run one script of ui/package.json with the shipped Node, its words passed on."""
         self.install()
-        self._npm(("run", script, *(("--", *arguments) if arguments else ())), _environment(("CI", "PLACET_SOAK")))
-
-    def _npm(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
-        node, npm = _node()
-        started = time.monotonic()
-        inside = {**environment, "PATH": os.pathsep.join((str(node.parent), environment["PATH"]))}
-        command = [str(node), str(npm), *arguments]
-        quiet = subprocess.DEVNULL
-        ended = subprocess.run(command, cwd=self.ui, env=inside, stdin=quiet, stdout=sys.stderr, check=False)
+        words = ("run", script, *(("--", *arguments) if arguments else ()))
+        ended = self._npm(words, _environment(("CI", "PLACET_SOAK")), output=sys.stderr)
         if ended.returncode != 0:
-            raise PageError(f"npm {' '.join(arguments)} failed with {ended.returncode}; its own words stand above")
-        _say(f"page: npm {' '.join(arguments[:2])} took {time.monotonic() - started:.1f} s")
+            raise PageError(f"npm run {script} failed with {ended.returncode}; its own words stand above")
+
+    def _step(self, words: Sequence[str], environment: Mapping[str, str]) -> None:
+        started = time.monotonic()
+        ended = self._npm(words, environment, output=subprocess.PIPE)
+        if ended.returncode != 0:
+            _say(ended.stdout)
+            raise PageError(f"npm {' '.join(words)} failed with {ended.returncode}; its own words stand above")
+        _say(f"page: npm {' '.join(words[:2])} took {time.monotonic() - started:.1f} s")
+
+    def _npm(
+        self, words: Sequence[str], environment: Mapping[str, str], output: int | TextIO
+    ) -> subprocess.CompletedProcess[str]:
+        node, npm = _node()
+        inside = {**environment, "PATH": os.pathsep.join((str(node.parent), environment["PATH"]))}
+        return subprocess.run(
+            [str(node), str(npm), *words],
+            cwd=self.ui,
+            env=inside,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT if output == subprocess.PIPE else None,
+            text=True,
+            check=False,
+        )
 
 
 class PageHook(BuildHookInterface[Any]):
