@@ -17,7 +17,7 @@ from placet.session.ids import SessionId
 _SCRIPT = """
 : > inside || exit 71
 : > "$TMPDIR/temp" || exit 72
-if (: > "$1") 2>/dev/null; then exit 73; fi
+(: > "$1") 2>/dev/null
 if [ "$3" = yes ] && [ -w "$HOME" ]; then exit 74; fi
 while read -r name value; do
   case $name in Seccomp:) filter=$value ;; NoNewPrivs:) gains=$value ;; CapEff:) rights=$value ;; esac
@@ -46,7 +46,12 @@ class Trial:
     env: dict[str, str]
 
     def argv(self, *, own_pids: bool, read_only_home: bool) -> list[str]:
-        """The command; `own_pids` demands that it does not see the machine's processes."""
+        """The command; `own_pids` demands that it does not see the machine's processes.
+
+        A home directory below the temp directories (of a test account, say) is hidden by private ones, which are writable.
+        """
+        home = Path(self.env["HOME"])
+        read_only_home = read_only_home and not any(Path(temp) in home.parents for temp in ("/tmp", "/var/tmp"))
         return [
             "bash",
             "-c",
@@ -57,7 +62,10 @@ class Trial:
         ]
 
     def verdict(self, code: int, stderr: str) -> str | None:
-        """None if the command ran and was confined, else why not. Looks at what happened, not at words."""
+        """None if the command ran and was confined, else why not. Looks at what happened, not at words.
+
+        A write that seemed to work inside but is not there outside went into a private directory, and did no harm.
+        """
         if self.outside.exists():
             return _SAID[73]
         inside = (self.profile.workspace.path / "inside").exists() and (self.profile.temp / "temp").exists()
