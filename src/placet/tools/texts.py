@@ -7,7 +7,7 @@ from placet.sandbox.mode import SandboxMode
 from placet.tools.codes import Code, Unused
 
 FINAL = (
-    "This is final for this command: do not repeat it in this turn, and do not try to reach the same by another way."
+    "This is final for this command: do not repeat it in this turn, and do not try to reach the same by other means."
 )
 
 UNUSED = {
