@@ -281,6 +281,7 @@ class DecisionView(Wire):
     evidence: str | None
     strength: str | None
     time: int
+    digest: str
     feedback: str | None
 
 
