@@ -9,13 +9,13 @@ import pytest
 from placet.agent.model import AssistantTurn, ModelRequest, Reply, TextDelta, ToolReturn, UserTurn
 from placet.agent.model.port import Message
 from placet.agent.rehearsal import GREETING, Answer, Rehearsal, narrowest, respond
+from placet.tools.bash.text import HINT
 
 pytestmark = pytest.mark.anyio
 
 RULES = UserTurn('[placet] The rules:\n- Sandbox: workspace-write. Commands can change files inside "/w";', "plugin")
 READ_ONLY = UserTurn('[placet] Sandbox: read-only, the workspace "/w" or elsewhere', "plugin")
-NEVER = UserTurn("[placet] - Approval: prompts are off.", "plugin")
-OFFER = "[sandbox: escalation available - retry this exact command once]"
+OFFER = HINT
 
 
 def denied(path: str = "/home/x/note.txt", mode: str = "workspace-write", offer: str = OFFER) -> str:
@@ -70,10 +70,6 @@ def test_a_denial_of_the_retry_is_not_tried_again() -> None:
 
 def test_without_an_offer_to_escalate_it_does_not_ask() -> None:
     assert not after(denied(offer="")).calls
-
-
-def test_it_does_not_ask_where_prompts_are_off() -> None:
-    assert not after(denied(), before=(RULES, NEVER)).calls
 
 
 def test_the_narrowest_mode_that_suffices_is_requested() -> None:

@@ -25,7 +25,7 @@ from placet.kernel.signal import AbortSignal
 from placet.session import keys
 from placet.session.codec import escape
 from placet.session.errors import LeaseLost, UnknownSession
-from placet.session.event import Draft, Event
+from placet.session.event import Draft
 from placet.session.ids import new_message_id
 from placet.session.log import SessionLog
 from placet.session.store import Appended, Lease, Refused

@@ -29,6 +29,7 @@ from placet.agent.model.port import (
     UserTurn,
 )
 from placet.agent.model.script import words
+from placet.tools.bash.text import HINT
 
 GREETING = """\
 I am the rehearsal model: not a real model, only a few rules that let you try placet without a key. I do not understand \
@@ -43,13 +44,11 @@ begin with $ run side by side.
 For a real model, set DEEPSEEK_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY where you start placet, and start it again."""
 
 DENIED = re.compile(r"^\[sandbox: file access denied under (read-only|workspace-write) mode\]$", re.MULTILINE)
-OFFER = "[sandbox: escalation available"
 DENIED_PATH = re.compile(
     r"^[^\n]*?((?:/|\.{1,2}/)?[^\s:'\"‘’]+)['’]?: (?:Read-only file system|Permission denied)", re.MULTILINE
 )
 EXIT = re.compile(r"^\[(exit code: \d+|killed by signal: \S+)\]$", re.MULTILINE)
 ROOT = re.compile(r'(?:workspace|inside) ("(?:[^"\\]|\\.)*")')
-PROMPTS_OFF = "Approval: prompts are off"
 REJECTED = "the user rejected"
 NOTE = re.compile(r"^The user's note: (.+)", re.DOTALL | re.MULTILINE)
 
@@ -127,7 +126,7 @@ def _after_result(answer: Answer, asked: dict[str, Any], result: ToolReturn, mes
     command = str(asked.get("command", ""))
     escalated = "sandbox_permissions" in asked
     denied = DENIED.search(result.text)
-    if denied and not escalated and OFFER in result.text and not _prompts_off(messages):
+    if denied and not escalated and HINT in result.text:
         path = DENIED_PATH.search(result.text)
         where = path[1] if path else None
         mode = narrowest(denied[1], where, _root(messages))
@@ -167,11 +166,6 @@ def _root(messages: tuple[Message, ...]) -> str | None:
         if isinstance(message, UserTurn) and message.source != PERSON and (found := ROOT.search(message.text)):
             return str(json.loads(found[1]))
     return None
-
-
-def _prompts_off(messages: tuple[Message, ...]) -> bool:
-    stated = [message.text for message in messages if isinstance(message, UserTurn) and "Approval:" in message.text]
-    return bool(stated) and PROMPTS_OFF in stated[-1]
 
 
 def _arguments(call: ModelCall) -> dict[str, Any]:
