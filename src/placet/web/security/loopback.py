@@ -86,9 +86,11 @@ def _of_the_agent(process: Process, me: Process, placets: frozenset[Mark]) -> bo
     """Return whether placet started it, directly or not, or it is an orphan of a confined command.
 
     An orphan of bubblewrap does not outlive it. One of Landlock lives in our own namespaces under restrictions that
-    cannot be shed; a browser that its packager confined lives in a mount namespace of its own.
+    cannot be shed: the seccomp filter tells it, since the process of a browser that holds its sockets has
+    no_new_privs too (Chromium's network service), but no filter. A browser that its packager confined lives in a
+    mount namespace of its own.
     """
-    if process.mark in placets or (process.stricter_than(me) and process.same_world(me)):
+    if process.mark in placets or (process.seccomp > me.seccomp and process.same_world(me)):
         return True
     try:
         return any(ancestor.mark in placets for ancestor in ancestors(process))
