@@ -8,7 +8,7 @@ from placet.session import Event, SessionId
 from placet.session.verify import check
 from placet.testing.stores import created
 
-BY = {"kind": "person", "name": "Ada", "channel": "page"}
+BY = {"kind": "person", "name": "owner", "channel": "page"}
 
 
 def log(*events: tuple[str, str, dict[str, Any]]) -> list[Event]:
@@ -43,7 +43,7 @@ DECIDED = (
         "id": "a-1",
         "outcome": "rejected",
         "detail": None,
-        "who": {"kind": "person", "name": "Ada"},
+        "who": {"kind": "person", "name": "owner"},
         "channel": "page",
         "evidence": "page",
         "strength": "page-key",

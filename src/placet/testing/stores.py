@@ -9,57 +9,25 @@ from typing import Any
 
 import pytest
 
-from placet.session import HOUSE, Appended, BadDraft, Draft, Event, Held, Lease, Refused, SessionId, Store, new_id
+from placet.session import HOUSE, Appended, BadDraft, Draft, Held, Lease, Refused, SessionId, Store, new_id
 from placet.session.codec import dumps
+from placet.testing.facts import BY, appended, created, fact, new_session, no, note, refused, yes
 
 OpenStore = Callable[[], Awaitable[Store]]
 
-BY = {"kind": "person", "name": "Ada", "channel": "page"}
-
-
-def created(cwd: str = "/somewhere") -> Draft:
-    """The first event of a session."""
-    data = {"v": 1, "cwd": cwd, "cwdId": "1:2", "title": None, "gitRoots": [], "by": BY}
-    return Draft("session/created", data, "created")
-
-
-def note(key: str, text: str = "a line") -> Draft:
-    """An event that means nothing to any protocol, under the key `notice:KEY`."""
-    return Draft("notice", {"level": "info", "code": "test", "text": text}, f"notice:{key}")
-
-
-def fact(key: str, **data: Any) -> Draft:
-    """An event of a type that no table knows, under any key; it may be skipped by who reads the log."""
-    return Draft("test/fact", {"ignorable": True, **data}, key)
-
-
-async def new_session(store: Store) -> SessionId:
-    """A session that holds its first event."""
-    session = SessionId(new_id("s"))
-    assert isinstance(await store.append(session, [created()]), Appended)
-    return session
-
-
-def appended(answer: Appended | Refused) -> tuple[Event, ...]:
-    """The events of an append that has to succeed."""
-    assert isinstance(answer, Appended), answer
-    return answer.events
-
-
-def refused(answer: Appended | Refused) -> Refused:
-    """The refusal of an append that has to be refused."""
-    assert isinstance(answer, Refused), answer
-    return answer
-
-
-def yes(holder: str) -> bool:
-    """Every holder is alive."""
-    return True
-
-
-def no(holder: str) -> bool:
-    """No holder is alive."""
-    return False
+__all__ = [
+    "BY",
+    "OpenStore",
+    "StoreContract",
+    "appended",
+    "created",
+    "fact",
+    "new_session",
+    "no",
+    "note",
+    "refused",
+    "yes",
+]
 
 
 @pytest.mark.anyio
