@@ -7,7 +7,6 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp
 
 from placet import __version__
@@ -36,9 +35,9 @@ document_router = APIRouter(include_in_schema=False)
 
 
 @document_router.get("/openapi.json", dependencies=[needs(Right.READ)])
-async def document(request: Request) -> JSONResponse:
+async def document(request: Request) -> replies.Json:
     """Return the description of this API."""
-    return JSONResponse(request.app.openapi())
+    return replies.Json(request.app.openapi())
 
 
 class PlacetApp(FastAPI):
@@ -84,6 +83,7 @@ def routed() -> PlacetApp:
         redoc_url=None,
         redirect_slashes=False,
         responses=_NOES,
+        default_response_class=replies.Json,
     )
     replies.install(app)
     for router in (health, link, configuration, sessions, gestures, asks, stream):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -15,10 +17,18 @@ from placet.web.errors import ApiError, BadRequest, NotFound, NotRecorded, Unacc
 logger = logging.getLogger(__name__)
 
 
-def refusal(no: ApiError) -> JSONResponse:
+class Json(JSONResponse):
+    """JSON in ASCII, so that a text with a lone surrogate, which a log may hold, travels as it is."""
+
+    def render(self, content: Any) -> bytes:
+        """Return the bytes."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+def refusal(no: ApiError) -> Json:
     """Return the response that says this no."""
     body = {"error": {"code": no.code, "message": no.message, "hint": no.hint}}
-    return JSONResponse(body, status_code=no.status)
+    return Json(body, status_code=no.status)
 
 
 def install(app: FastAPI) -> None:
@@ -50,7 +60,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    names = {404: "not-found", 405: "wrong-method"}
+    names = {400: "bad-json", 404: "not-found", 405: "wrong-method"}
     no = ApiError(str(error.detail), code=names.get(error.status_code, "bad-request"))
     response = refusal(no)
     response.status_code = error.status_code

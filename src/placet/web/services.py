@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -15,6 +15,7 @@ from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.permission.knobs import Knobs
 from placet.session.ids import SessionId
 from placet.session.store import Store
+from placet.web.security.loopback import Address, objection
 
 
 class Crew(Protocol):
@@ -29,6 +30,9 @@ class Crew(Protocol):
         """What a model has said so far in a step that is not logged yet."""
         ...
 
+
+Objection = Callable[[Address, Address, Path], str | None]
+"""Why a decision over a TCP connection does not count: from the client's end, our end and the state directory."""
 
 Level = Literal["info", "warn", "error"]
 
@@ -77,4 +81,5 @@ class Services:
     installation: Installation
     state: Path
     clock: Clock = SYSTEM_CLOCK
+    objection: Objection = objection
     static: Path = Path(__file__).parent / "static"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from starlette.responses import JSONResponse
 
 from placet.approval.answer import BadResponse, NotPending, Receipt
 from placet.approval.outcome import Outcome, grants
@@ -10,12 +9,13 @@ from placet.session.ids import AskId
 from placet.web.desk import Desk
 from placet.web.errors import Forbidden
 from placet.web.gestures.senders import admit_answer, person, strength
+from placet.web.replies import Json
 from placet.web.rights import Right
 from placet.web.security.caller import Caller
 from placet.web.wire import Accepted, Answer, BadResponseBody, DecisionView, NotPendingBody, ReceiptView, Wire
 
 
-async def decide(desk: Desk, caller: Caller, ask: AskId, answer: Answer) -> Wire | JSONResponse:
+async def decide(desk: Desk, caller: Caller, ask: AskId, answer: Answer) -> Wire | Json:
     """Hand the answer to the inbox and return what the sender is told.
 
     Raises Forbidden where the sender may not give it, StoreError where it could not be recorded.
@@ -45,5 +45,5 @@ async def decide(desk: Desk, caller: Caller, ask: AskId, answer: Answer) -> Wire
             return _no(422, BadResponseBody(why=why))
 
 
-def _no(status: int, body: Wire) -> JSONResponse:
-    return JSONResponse(body.model_dump(), status_code=status)
+def _no(status: int, body: Wire) -> Json:
+    return Json(body.model_dump(), status_code=status)

@@ -8,7 +8,6 @@ from anyio import to_thread
 
 from placet.session.codec import escape
 from placet.session.ids import HOUSE
-from placet.session.store import Refused
 from placet.web.desk import Desk, Said
 from placet.web.errors import Forbidden, Unacceptable
 from placet.web.gestures.senders import admit
@@ -55,15 +54,13 @@ async def _holder(caller: Caller) -> str:
 async def _register(desk: Desk, key: str, point: str, label: str) -> None:
     account = desk.services.installation.account or "unknown"
     try:
-        answer = await desk.services.store.append(
-            HOUSE, [linked(key, point, label, account)], absent=[f"page-revoked:{key}"]
-        )
+        await desk.services.store.append(HOUSE, [linked(key, point, label, account)])
     except BaseException:
         desk.links.give_back(key=key)
         raise
-    if isinstance(answer, Refused) and answer.why != "duplicate":
-        raise Forbidden("this key was signed out before; make a new one", code="key-revoked")
     await desk.summaries.catch_up()
+    if desk.keyring.get(key) is None:
+        raise Forbidden("this key was signed out before; make a new one", code="key-revoked")
 
 
 _REFUSALS = {

@@ -15,7 +15,6 @@ from placet.web.desk import Desk, Said
 from placet.web.errors import Forbidden
 from placet.web.rights import Channel
 from placet.web.security.caller import Caller
-from placet.web.security.loopback import objection
 from placet.web.wire import Answer
 
 logger = logging.getLogger(__name__)
@@ -65,7 +64,7 @@ async def _objection(desk: Desk, caller: Caller) -> str | None:
     if caller.addresses is None:
         return "the connection has no ends that could be looked at"
     client, server = caller.addresses
-    return await to_thread.run_sync(objection, client, server, desk.services.state)
+    return await to_thread.run_sync(desk.services.objection, client, server, desk.services.state)
 
 
 async def _log(desk: Desk, caller: Caller, ask: AskId, answer: Answer, why: str) -> None:
