@@ -52,6 +52,7 @@ class StreamResponse(Response):
 @router.get(
     "/api/stream",
     dependencies=[needs(Right.READ)],
+    status_code=200,
     response_class=StreamResponse,
     responses={200: {"description": _FRAMES, "content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
