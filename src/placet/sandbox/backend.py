@@ -45,11 +45,12 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a process ended. `broken` is the backend's own message if the sandbox failed before the command ran."""
+    """How a process ended; `broken` if the sandbox failed before the command ran, `moved` if its directory had changed."""
 
     code: int | None
     signal: str | None = None
-    broken: str | None = None
+    broken: bool = False
+    moved: bool = False
 
 
 class Process(Protocol):

@@ -43,44 +43,50 @@ def evidence(text: str, phrases: tuple[str, ...], profile: Profile, workdir: Pat
     """The first path in the text of which the sandbox denied the writing, or None."""
     tested = 0
     for line in text.splitlines()[-_LINES:]:
-        line = line[:_LINE]
-        for phrase in phrases:
-            if not _says(line.lower(), phrase):
-                continue
-            for candidate in _paths(line, certain=phrase == _CERTAIN):
-                tested += 1
-                if tested > _PATHS:
-                    return None
-                path = Path(os.path.normpath(workdir / candidate))
-                if _refused_by(profile, path, only_protected=phrase == _BUSY) and _server_could_write(path):
-                    return path
+        for phrase, candidate in _candidates(line[:_LINE], phrases):
+            tested += 1
+            if tested > _PATHS:
+                return None
+            path = Path(os.path.normpath(workdir / candidate))
+            if _refused_by(profile, path, only_protected=phrase == _BUSY) and _server_could_write(path):
+                return path
     return None
 
 
-def _says(line: str, phrase: str) -> bool:
-    """Whether the line has the system's error text, not a sentence that only begins like it."""
-    at = line.find(phrase)
-    if at < 0:
-        return False
-    after = line[at + len(phrase) :].strip()
-    return (
-        not after
-        or after[0] in ":.'\"’)"
-        or after.startswith("(os error")
-        or (after[0] == "," and " e" in f" {line[:at]}")
-    )
+def _candidates(line: str, phrases: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Each error text that the line has, with each part of the line that may be the path it speaks of."""
+    lower = line.lower()
+    for phrase in phrases:
+        at = lower.find(phrase)
+        if at < 0:
+            continue
+        before, after = line[:at], line[at + len(phrase) :]
+        if _ends_there(before, after.strip()):
+            for candidate in _paths(before, after, certain=phrase == _CERTAIN):
+                yield phrase, candidate
 
 
-def _paths(line: str, *, certain: bool) -> Iterator[str]:
-    """What in a line may be a path: quoted parts, parts between colons, absolute words; relative ones with care."""
-    yield from _quoted(line)
-    parts = [part.strip() for part in line.split(": ")]
-    for index, part in enumerate(parts):
-        if part.startswith("/") or (
-            part and certain and index and "\0" not in part and "@" not in part and len(part.split()) == 1
-        ):
+def _ends_there(before: str, after: str) -> bool:
+    """Whether the error text ends where it should: it is not the beginning of a sentence that only sounds like it."""
+    if not after or after[0] in ":.'\"’)]" or after.startswith("(os error"):
+        return True
+    return after[0] == "," and before.rstrip().endswith(("EACCES:", "EPERM:", "EROFS:", "EBUSY:", "EXDEV:"))
+
+
+def _paths(before: str, after: str, *, certain: bool) -> Iterator[str]:
+    """What may be a path: quoted parts, parts between colons, absolute words; relative ones only with care.
+
+    The first part of a line is the program that speaks, unless it is the only one.
+    """
+    parts = [part.strip() for part in before.split(": ") if part.strip(": ")]
+    spoken = parts[1:] or parts
+    for text in (*spoken, after):
+        yield from _quoted(text)
+    for part in reversed(spoken):
+        part = part.rstrip(":")
+        if part.startswith("/") or (certain and parts[1:] and "@" not in part and len(part.split()) == 1):
             yield part
-    for word in line.split():
+    for word in " ".join((*spoken, after)).split():
         word = word.strip("'\"‘’“”`,;:()[]")
         if word.startswith("/"):
             yield word

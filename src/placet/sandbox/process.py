@@ -18,7 +18,7 @@ import anyio
 from placet.kernel.signal import AbortSignal
 
 from .backend import Enforcement, Exit, Launch, Process
-from .errors import InvalidCommand, Stopped
+from .errors import InvalidCommand, Stopped, WorkdirChanged
 from .execution.environment import FIXED_PATH
 from .execution.output import Capture, Captured
 from .mode import SandboxMode
@@ -72,7 +72,7 @@ class Command:
 
     @property
     def words(self) -> tuple[str, ...]:
-        return self.argv or (_shell(), "-c", self.script)
+        return self.argv or (_shell(), "-c", self.script, "bash")
 
 
 @functools.cache
@@ -188,7 +188,7 @@ async def run(
     for attempt in range(_ATTEMPTS):
         left = command.timeout_ms / 1000 - (time.monotonic() - began)
         course, out, err = await _once(command, spawn, env=env, spill=spill, umask=umask, seconds=left)
-        broken = course.exit is not None and course.exit.broken is not None and not (course.timed_out or course.aborted)
+        broken = course.exit is not None and course.exit.broken and not (course.timed_out or course.aborted)
         if not broken or attempt == _ATTEMPTS - 1:
             break
         await anyio.sleep(0.01 * attempt)  # a file that vanished during set-up: it is looked at anew
@@ -230,6 +230,8 @@ async def _once(
                 await _drain(out, err, GRACE_FOR_PIPES)
         finally:
             await process.clear()
+        if course.exit is not None and course.exit.moved:
+            raise WorkdirChanged(f"The directory {workdir.path} was replaced by another one right before the start")
         course.pipe_held = not (out.finish() and err.finish())
         return course, out.capture.captured(), err.capture.captured()
     finally:

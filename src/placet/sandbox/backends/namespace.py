@@ -8,13 +8,12 @@ import os
 import signal
 import subprocess
 from contextlib import suppress
-from dataclasses import replace
 
 import anyio
+from anyio import to_thread
 
 from placet.kernel.scope import Scope
 from placet.sandbox.backend import Exit
-from placet.sandbox.errors import WorkdirChanged
 from placet.sandbox.execution.child import ended, exit_of, reaped, signal_name
 from placet.sandbox.linux import processes
 
@@ -51,29 +50,40 @@ class NamespaceProcess:
         code = reaped(self._popen)
         self._read_status()
         if self._told is not None and _available(self._told):
-            raise WorkdirChanged("The working directory was replaced by another one between the check and the start")
+            return Exit(None, moved=True)
         if "exit-code" not in self._facts:
-            return replace(exit_of(code), broken="") if code >= 0 else exit_of(code)
+            return Exit(None, broken=True) if code >= 0 else exit_of(code)
         inner = self._facts["exit-code"]
         # bwrap tells a death by signal as shells do, as 128 and the number.
         return Exit(None, signal_name(inner - 128)) if inner - 128 in _FATAL else Exit(inner)
 
     def terminate(self) -> None:
-        if (init := self._facts.get("child-pid")) is not None:
-            for seen in processes.descendants([init]):
-                processes.send(seen, signal.SIGTERM)
+        init = self._facts.get("child-pid")
+        inside = processes.descendants([init]) if init is not None else []
+        for seen in inside:
+            processes.send(seen, signal.SIGTERM)
+        if not inside:
+            self._kill()  # the command has not started yet
 
     async def clear(self) -> None:
         with anyio.CancelScope(shield=True):
             try:
                 if self._popen.returncode is None:
-                    self._popen.kill()
+                    await to_thread.run_sync(self._kill)
                     await ended(self._pidfd)
                     reaped(self._popen)
                 self._read_status()
                 await self._namespace_gone()
             finally:
                 self._close()
+
+    def _kill(self) -> None:
+        """Kill bwrap and what is below it: in the first moment of its life its child does not die with it yet."""
+        below = processes.freeze(self.pid)
+        self._popen.kill()
+        for seen in below:
+            processes.send(seen, signal.SIGKILL)
+        processes.await_end(below, _GONE_SECONDS)
 
     async def _namespace_gone(self) -> None:
         """Wait for the first process of the namespace; the kernel lets it end only after all others in it."""

@@ -69,6 +69,7 @@ class Child:
         self._popen = popen
         self._pidfd = os.pidfd_open(popen.pid)
         self._owns = owns
+        self._seen: set[Seen] = set()
 
     @property
     def pid(self) -> int:
@@ -85,7 +86,7 @@ class Child:
     async def clear(self) -> None:
         with anyio.CancelScope(shield=True):
             try:
-                if self._popen.returncode is None or any(True for _ in self._adopted()):
+                if self._popen.returncode is None or self._seen or any(True for _ in self._adopted()):
                     await to_thread.run_sync(self._kill)
             finally:
                 os.close(self._pidfd)
@@ -93,26 +94,25 @@ class Child:
     def _kill(self) -> None:
         """Stop all first, so that none can start others meanwhile, then kill and reap until nothing is found."""
         for attempt in range(_ROUNDS):
-            tree = list(self._tree())
+            tree = self._tree()
             for seen in tree:
                 processes.send(seen, signal.SIGSTOP if attempt == 0 else signal.SIGKILL)
             if attempt and self._popen.returncode is None:
                 self._popen.kill()
                 self._popen.wait()
-            for seen in tree:
-                if seen.pid != self.pid:
-                    processes.reap(seen.pid)
-            if not tree:
+            left = [seen for seen in self._seen if seen.pid != self.pid and not processes.gone(seen)]
+            if not tree and not left:
                 return
             time.sleep(_PAUSE * attempt)
 
-    def _tree(self) -> Iterator[Seen]:
+    def _tree(self) -> list[Seen]:
+        """Everything that is known to come from this process now; what was seen once is remembered, to be reaped."""
         roots = list(self._adopted())
         if self._popen.returncode is None and (root := processes.look(self.pid)) is not None:
             roots.append(root)
-        yield from roots
-        if roots:
-            yield from processes.descendants([seen.pid for seen in roots])
+        tree = [*roots, *processes.descendants([seen.pid for seen in roots])] if roots else []
+        self._seen.update(tree)
+        return tree
 
     def _adopted(self) -> Iterator[Seen]:
         return (seen for seen in processes.own_children() if seen.pid != self.pid and self._owns(seen))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+
+
+_FREEZE_LOOKS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,40 @@ def send(seen: Seen, number: signal.Signals) -> None:
             os.close(handle)
 
 
+def freeze(pid: int) -> list[Seen]:
+    """Stop one process and return everything below it, which it can add to no more. It is the caller's to kill."""
+    root = look(pid)
+    if root is None:
+        return []
+    send(root, signal.SIGSTOP)
+    for _ in range(_FREEZE_LOOKS):
+        if (now := look(pid)) is None or now.state not in "RS":
+            break
+        time.sleep(0.0005)
+    return descendants([pid])
+
+
+def await_end(ending: Iterable[Seen], seconds: float) -> None:
+    """Return when none of them lives any more, or after that time."""
+    until = time.monotonic() + seconds
+    for seen in ending:
+        while not gone(seen):
+            if time.monotonic() > until:
+                return
+            time.sleep(0.001)
+
+
 def reap(pid: int) -> None:
     """Take away a dead child of this process; does nothing if it is no child or not dead."""
     with suppress(ChildProcessError):
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG)
+
+
+def gone(seen: Seen) -> bool:
+    """Whether the process that was seen is no more; it is taken away first if it is a dead child of this one."""
+    reap(seen.pid)
+    now = look(seen.pid)
+    return now is None or now.start != seen.start or (now.dead and now.parent != os.getpid())
 
 
 def reap_handle(pidfd: int) -> None:

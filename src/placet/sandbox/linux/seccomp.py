@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import platform
 import struct
 from dataclasses import dataclass
@@ -104,6 +105,7 @@ def machine() -> Machine | None:
     return MACHINES.get(platform.machine())
 
 
+@functools.cache
 def program(numbers: Machine, *, unix_sockets: bool = False, network: bool = True) -> bytes:
     """The filter for one machine.
 
