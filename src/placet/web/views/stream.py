@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 
 import anyio
 
-from placet.agent.speech import Delta
+from placet.agent.speech import Delta, Partial
 from placet.kernel.scope import Scope
 from placet.session.ids import HOUSE, SessionId
 from placet.web.desk import Desk
@@ -31,6 +31,7 @@ class Stream:
         self._cursor = cursor
         self._told: dict[SessionId, tuple[int, int, int]] = {}  # turn, step, how many characters were sent
         self._talking: set[SessionId] = set(desk.summaries.speaking())
+        self._dropped: dict[SessionId, Delta] = {}
         self._wake = anyio.Event()
         self._log_moved = True
 
@@ -70,8 +71,9 @@ class Stream:
         self._wake.set()
 
     def _heard(self, delta: Delta) -> None:
-        if delta.whole:
+        if delta.whole:  # what was said does not count any more
             self._told.pop(delta.session, None)
+            self._dropped[delta.session] = delta
         self._talking.add(delta.session)
         self._wake.set()
 
@@ -89,17 +91,21 @@ class Stream:
         return [frame for session in talking if (frame := self._text(session)) is not None]
 
     def _text(self, session: SessionId) -> bytes | None:
-        said = self._desk.services.crew.partial(session)
+        said, dropped = self._desk.services.crew.partial(session), self._dropped.pop(session, None)
         if said is None:
             self._told.pop(session, None)
-            return None
+            return None if dropped is None else _delta(session, dropped, dropped.text, whole=True)
         turn, step, sent = self._told.get(session, (0, 0, 0))
         whole = (turn, step) != (said.turn, said.step) or sent > len(said.text)
         text = said.text if whole else said.text[sent:]
         self._told[session] = (said.turn, said.step, len(said.text))
         if not text and not whole:
             return None
-        return _frame("delta", TextDelta(session=session, turn=said.turn, step=said.step, text=text, whole=whole))
+        return _delta(session, said, text, whole=whole)
+
+
+def _delta(session: SessionId, said: Partial | Delta, text: str, *, whole: bool) -> bytes:
+    return _frame("delta", TextDelta(session=session, turn=said.turn, step=said.step, text=text, whole=whole))
 
 
 def _frame(kind: str, data: Wire, *, id: str | None = None) -> bytes:
