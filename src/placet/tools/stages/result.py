@@ -44,12 +44,19 @@ def stopped(ask: AskId | None = None) -> Ended:
 
 
 def withheld(reason: Unused, call: CallKey, ask: AskId | None) -> Ended:
-    """End a call whose grant could not be used, and tell the person that their yes was not used."""
-    output = error(Code.TOOL_NOT_STARTED, texts.not_started(reason), meta={"reason": reason.value})
+    """End a call whose grant could not be used, and tell the person that their yes was not used.
+
+    Where `tool/started` is there already, it cannot be said that the call never started.
+    """
+    meta = {"reason": reason.value}
+    if reason is Unused.USED:
+        output = error(Code.TOOL_OUTCOME_UNKNOWN, texts.UNKNOWN_OUTCOME, meta=meta)
+    else:
+        output = error(Code.TOOL_NOT_STARTED, texts.not_started(reason), meta=meta)
     if ask is None:
         return Ended(output)
     told = notice("warn", f"grant-unused:{reason.value}", texts.unused_notice(reason), key=f"unused:{call}", ask=ask)
-    return Ended(replace(output, meta={"reason": reason.value, "ask": ask}), beside=(told,))
+    return Ended(replace(output, meta={**meta, "ask": ask}), beside=(told,))
 
 
 def notice(level: str, code: str, text: str, *, key: str, ask: AskId | None = None) -> Draft:
