@@ -19,7 +19,7 @@ class Server:
         self.said = ""
         self._ready = threading.Event()
         self.process = subprocess.Popen(
-            cli.argv("web", "--no-open", "--port", "0", *arguments),
+            cli.argv("web", "--no-open", *(() if "--port" in arguments else ("--port", "0")), *arguments),
             env=cli.env,
             cwd=cwd or cli.home,
             stdin=subprocess.DEVNULL,
@@ -35,7 +35,9 @@ class Server:
         self.ready()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self.process.poll() is None:
             self.kill()
 

@@ -19,7 +19,8 @@ def ask(arguments: dict[str, Any] | str = "", **changes: Any) -> dict[str, Any]:
     }  # fmt: skip
     view = {
         "id": "a-1", "session": "s-1", "sessionTitle": "demo", "agent": "rehearsal", "tool": "bash", "reason": None,
-        "subject": subject, "digest": DIGEST, "askedAt": 0, "state": "open", "decision": None, "position": 1, "total": 2,
+        "subject": subject, "digest": DIGEST, "askedAt": 0, "state": "open", "decision": None,
+        "position": 1, "total": 2,
         "rearmed": False, "earlierRun": False, "fullAccess": True, "scriptCovered": False,
     }  # fmt: skip
     subject |= {key: changes.pop(key) for key in list(changes) if key in subject}
@@ -53,9 +54,8 @@ def test_a_long_command_is_numbered_and_never_cut() -> None:
 
 def test_ui_05_a_long_line_is_wrapped_and_its_end_is_there() -> None:
     text = shown(ask({"command": "x" * 3000 + "; touch /outside"}), width=60)
-    assert "".join(line[8:] for line in text.splitlines() if line[6:7] in "|>" and line[:5].strip(" 0123456789") == "").endswith(
-        "touch /outside"
-    )
+    code = [line[8:] for line in text.splitlines() if line[6:7] in ("|", ">") and not line[:5].strip(" 0123456789")]
+    assert "".join(code).endswith("touch /outside")
     assert max(len(line) for line in text.splitlines()) <= 80
 
 
@@ -95,7 +95,8 @@ def test_a23_a_summary_never_shows_enough_to_sign() -> None:
 
 
 def test_a_decision_is_told_in_one_sentence() -> None:
-    decision = {"outcome": "allowed-once", "who": {"kind": "person", "name": "owner", "account": "ann"}, "channel": "page"}
+    who = {"kind": "person", "name": "owner", "account": "ann"}
+    decision = {"outcome": "allowed-once", "who": who, "channel": "page"}
     assert decided(decision) == "Decided: allowed once, by ann over page."
 
 

@@ -81,7 +81,7 @@ def test_a_relative_placet_home_is_one_line_and_exit_code_2(cli: Cli, one_line: 
 def test_a07_a_file_in_the_current_folder_never_takes_the_place_of_a_module(cli: Cli, tmp_path: Path) -> None:
     planted = tmp_path / "planted"
     planted.mkdir()
-    names = ("cyclopts", "pydantic", "pydantic_ai", "anyio", "ctypes", "http", "json", "rich", "sqlite3", "uvicorn", "fastapi")
+    names = ["cyclopts", "pydantic", "pydantic_ai", "anyio", "ctypes", "http", "json", "rich", "sqlite3", "uvicorn", "fastapi"]
     for name in names:
         (planted / f"{name}.py").write_text("raise SystemExit('PLANTED CODE RAN')\n", encoding="utf-8")
     for arguments in (["--help"], ["inbox", "list"], ["web", "--port", "many"], ["log", "export", "s-1"]):
@@ -101,7 +101,7 @@ def test_others_cannot_read_the_process(cli: Cli) -> None:
 
 
 def test_help_loads_no_heavy_library(cli: Cli) -> None:
-    probe = "import sys; from placet.cli.verbs import run; run(['--help'], umask=18); print('LOADED', *sorted(sys.modules))"
+    probe = "import sys; from placet.cli.verbs import run; run(['--help'], umask=18); print('LOADED', *sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", probe], env=cli.env, capture_output=True, text=True, timeout=60, check=True
     )

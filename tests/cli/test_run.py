@@ -147,7 +147,7 @@ def test_ctrl_c_stops_the_turn_for_good(cli: Cli, workspace: Path) -> None:
     [
         ({"name": "nonsense", "arguments": {}}, "UNKNOWN_TOOL"),
         ({"name": "bash", "arguments": "{broken"}, "INVALID_ARGUMENTS"),
-        ({"name": "bash", "arguments": '{"command": "true", "command": "id", "description": "x"}'}, "INVALID_ARGUMENTS"),
+        ({"name": "bash", "arguments": '{"command": "ls", "command": "id", "description": "x"}'}, "INVALID_ARGUMENTS"),
         (bash("true", timeoutMs=2**60), None),
         (bash("true", api_token="x"), None),
         (bash("echo \ud800"), None),

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from placet.app.places import Places
+from placet.cli.client import Client
 from tests.cli.conftest import Cli
 from tests.cli.on_terminal import OnTerminal
 from tests.cli.server import Server
@@ -44,12 +47,23 @@ def asking(cli: Cli, workspace: Path, command: str = "echo ran >> ~/note.txt") -
     done = cli("session", "new", "--cwd", str(workspace), "--message", f"$ {command}")
     assert done.returncode == 0, done.stderr
     session = done.stdout.strip()
-    ask = until(lambda: [ask for ask in lines(cli, "inbox", "list", "--json") if ask["session"] == session])[0]
+    ask: dict[str, Any] = until(lambda: api(cli, f"/api/sessions/{session}")["asks"])[0]
     return session, ask
 
 
+def api(cli: Cli, path: str) -> Any:
+    """What the server says to the client of the command line, without a process for each question."""
+    return Client(Places.find(cli.env)).get(path)
+
+
 def events(cli: Cli, session: str, kind: str) -> list[dict[str, Any]]:
-    return [event["data"] for event in lines(cli, "log", "export", session) if event["type"] == kind]
+    """What the log holds, read from the store: also while no server runs."""
+    database = sqlite3.connect(f"file:{cli.home / 'state' / 'placet.db'}?mode=ro", uri=True)
+    try:
+        query = "SELECT data FROM event WHERE session = ? AND type = ? ORDER BY seq"
+        return [json.loads(data) for (data,) in database.execute(query, (session, kind))]
+    finally:
+        database.close()
 
 
 def ended(cli: Cli, session: str) -> dict[str, Any]:
@@ -59,7 +73,7 @@ def ended(cli: Cli, session: str) -> dict[str, Any]:
 
 
 def digest(cli: Cli, ask: str) -> str:
-    return str(lines(cli, "inbox", "show", ask, "--json")[0]["digest"])
+    return str(api(cli, f"/api/asks/{ask}")["digest"])
 
 
 def note(cli: Cli) -> Path:
@@ -208,9 +222,7 @@ def test_a23_allow_on_a_terminal_shows_the_whole_card_and_takes_a_typed_digest(
 
 
 @pytest.mark.parametrize("how", ["pasted", "wrong", "nothing"])
-def test_a23_what_was_not_typed_by_hand_decides_nothing(
-    cli: Cli, server: Server, workspace: Path, how: str
-) -> None:
+def test_a23_what_was_not_typed_by_hand_decides_nothing(cli: Cli, server: Server, workspace: Path, how: str) -> None:
     session, ask = asking(cli, workspace)
     signed = digest(cli, ask["id"])
     terminal = OnTerminal(cli.argv("inbox", "allow", ask["id"]), cli.env)
@@ -276,7 +288,8 @@ def test_unknown_sessions_and_asks_are_one_line(cli: Cli, server: Server, one_li
 def test_a_session_that_cannot_be_is_one_line(
     cli: Cli, server: Server, workspace: Path, one_line: OneLine, arguments: list[str]
 ) -> None:
-    done = cli("session", "new", "--message", "hi", *(["--cwd", str(workspace)] if "--cwd" not in arguments else []), *arguments)
+    folder = [] if "--cwd" in arguments else ["--cwd", str(workspace)]
+    done = cli("session", "new", "--message", "hi", *folder, *arguments)
     assert done.returncode in (1, 2)
     one_line(done)
     assert cli("session", "list").stdout.strip() == "No session yet."
@@ -284,7 +297,11 @@ def test_a_session_that_cannot_be_is_one_line(
 
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
-    [(["--model", "nonsense"], "nonsense"), (["--model", "openai:gpt-x"], "OPENAI_API_KEY"), (["--port", "99999"], "--port")],
+    [
+        (["--model", "nonsense"], "nonsense"),
+        (["--model", "openai:gpt-x"], "OPENAI_API_KEY"),
+        (["--port", "99999"], "--port"),
+    ],
 )
 def test_a_server_that_cannot_start_is_one_line_and_leaves_nothing_running(
     cli: Cli, one_line: OneLine, arguments: list[str], wanted: str
@@ -296,8 +313,6 @@ def test_a_server_that_cannot_start_is_one_line_and_leaves_nothing_running(
 
 
 def test_a_locked_store_is_one_line(cli: Cli, workspace: Path, one_line: OneLine) -> None:
-    import sqlite3
-
     assert cli("run", "hi", "--cwd", str(cli.root / "workspace"), "--preset", "read-only").returncode in (0, 1)
     holder = sqlite3.connect(cli.home / "state" / "placet.db", isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")

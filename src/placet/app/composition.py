@@ -128,9 +128,7 @@ class _Models:
     """Models by name, each made once; the address comes from the configuration, keys from the environment alone."""
 
     def __init__(self, config: Config) -> None:
-        make = functools.partial(
-            model_named, environment=config.environ, address=config.settings.model.base_url
-        )
+        make = functools.partial(model_named, environment=config.environ, address=config.settings.model.base_url)
         self._named = functools.lru_cache(maxsize=64)(make)
 
     def __call__(self, name: str) -> Model:
@@ -139,4 +137,3 @@ class _Models:
 
 def _models(config: Config) -> _Models:
     return _Models(config)
-

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from placet.app.config import Config
 from placet.kernel.clock import SYSTEM_CLOCK, Clock
+from placet.sandbox.backend import Backend
 from placet.sandbox.backends.bubblewrap import Bubblewrap
 from placet.sandbox.backends.landlock import Landlock
 from placet.sandbox.selection import FORCE, Selection
@@ -14,7 +15,7 @@ from placet.sandbox.workspace.hidden import BY_DEFAULT, hidden
 def selection_of(config: Config) -> Selection:
     """The backends in order of preference; the configuration may leave only one of them, or none."""
     wanted, state = config.settings.sandbox.backend, config.places.state
-    backends = [Bubblewrap(state), Landlock(state, old_kernels=config.settings.sandbox.old_landlock)]
+    backends: list[Backend] = [Bubblewrap(state), Landlock(state, old_kernels=config.settings.sandbox.old_landlock)]
     return Selection(backends, {} if wanted == "auto" else {FORCE: wanted})
 
 

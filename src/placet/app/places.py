@@ -30,7 +30,7 @@ class Places:
             if not root.is_absolute():
                 raise ConfigRefused(
                     f"PLACET_HOME is {home!r}",
-                    why="It must be an absolute path, so that no folder you happen to stand in decides where placet's state lies",
+                    why="It must be absolute, so that the folder you stand in never decides where placet's state lies",
                     hint="Write the whole path",
                     code=2,
                 )
@@ -89,9 +89,10 @@ class Places:
             self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
             facts = self.state.stat()
             if facts.st_uid != os.geteuid():
+                me = account_name(os.geteuid())
                 raise Refused(
                     f"The state directory {self.state} belongs to {account_name(facts.st_uid)}",
-                    why=f"placet runs as {account_name(os.geteuid())} and keeps its secrets only where nobody else can reach them",
+                    why=f"placet runs as {me} and keeps its secrets only where nobody else can reach them",
                     hint="Start placet as that account, or set PLACET_HOME to a folder of your own",
                 )
             if stat.S_IMODE(facts.st_mode) & 0o077:

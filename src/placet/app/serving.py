@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from anyio import to_thread
 
@@ -15,11 +15,11 @@ from placet.permission.knobs import Knobs
 from placet.sandbox.workspace.check import WorkspaceFacts, check
 from placet.web.services import Installation, ModelEntry, Services
 
-Notice = tuple[str, str, str]
+Notice = tuple[Literal["info", "warn", "error"], str, str]
 
 
 async def services_of(placet: Placet) -> Services:
-    """The services of the web room over a running placet; tries the sandbox first, so that screens can say what holds."""
+    """The services of the web room over a running placet; tries the sandbox, so that screens can say what holds."""
     report = await to_thread.run_sync(placet.sandbox.selection.report)
     return Services(
         store=placet.store,
@@ -58,7 +58,9 @@ def notices(report: Mapping[str, Any], *, real: bool) -> list[Notice]:
     """What every screen says about this installation, because a person would otherwise believe more than is so."""
     found: list[Notice] = []
     if not real:
-        text = "The rehearsal model answers. It is not a real model: it follows rules, so that you can try placet offline."
+        text = (
+            "The rehearsal model answers: it is not a real model, it follows rules so that you can try placet offline."
+        )
         found.append(("info", "rehearsal", text))
     chosen = next((backend for backend in report["backends"] if backend["name"] == report["chosen"]), None)
     if chosen is None:

@@ -24,9 +24,10 @@ def card(ask: Mapping[str, Any], *, now: int, width: int) -> str:
     """The whole ask as lines of at most `width` columns; `now` is the time in epoch milliseconds."""
     subject: Mapping[str, Any] = ask["subject"]
     from_mode, to_mode = subject["fromMode"], subject["toMode"]
+    place = f"{ask['position']} of {ask['total']} open" if ask["position"] else "not open"
     lines = [
         "=" * min(width, 78),
-        f"ASK {visible_line(ask['id'])}   {ask['position']} of {ask['total']} open   waiting {waited(now - ask['askedAt'])}",
+        f"ASK {visible_line(ask['id'])}   {place}   asked {waited(now - ask['askedAt'])} ago",
         title(subject),
         "",
         *_field("Session", f"{ask.get('sessionTitle') or 'untitled'} ({ask['session']})", width),

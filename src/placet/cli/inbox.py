@@ -17,6 +17,7 @@ from placet.cli.output import fail, say, say_json
 from placet.cli.visible import visible_line
 
 _TYPED = 6
+_READ_AGAIN = "Read it again with: placet inbox show"
 _LISTED = ("id", "session", "sessionTitle", "agent", "tool", "askedAt", "state", "position", "total", "fullAccess")
 _AsJson = Annotated[bool, Parameter(help="Print JSON.")]
 
@@ -80,7 +81,7 @@ def allow(
     if digest is None:
         view = _confirmed(client, ask)
     elif digest != view["digest"]:
-        fail("The digest is not that of this ask", why="The ask stays open", hint="Read it again with placet inbox show")
+        fail("The digest is not that of this ask", why="The ask stays open", hint=_READ_AGAIN)
     return _answer(client, view, Outcome.ALLOWED_ONCE, None, json=json)
 
 
@@ -96,7 +97,7 @@ def reject(
     client = Client(process.places())
     view = _open_view(client, ask)
     if digest is not None and digest != view["digest"]:
-        fail("The digest is not that of this ask", why="The ask stays open", hint="Read it again with placet inbox show")
+        fail("The digest is not that of this ask", why="The ask stays open", hint=_READ_AGAIN)
     return _answer(client, view, Outcome.REJECTED, because, json=json)
 
 
@@ -134,7 +135,8 @@ def _confirmed(client: Client, ask: str) -> Any:
 
 
 def _answer(client: Client, view: Mapping[str, Any], outcome: Outcome, feedback: str | None, *, json: bool) -> int:
-    body: dict[str, object] = {"outcome": outcome.value, "digest": view["digest"], "key": f"cli-{secrets.token_hex(12)}"}
+    key = f"cli-{secrets.token_hex(12)}"
+    body: dict[str, object] = {"outcome": outcome.value, "digest": view["digest"], "key": key}
     if feedback is not None:
         body["feedback"] = feedback
     reply = _sent(client, f"/api/asks/{segment(view['id'])}/decision", body)

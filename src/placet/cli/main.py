@@ -18,7 +18,8 @@ def main() -> None:
 def harden() -> int:
     """Take the current directory off the module path, forbid others to read this process, and create files for us only.
 
-    Returns the umask that was in force: commands of the agent get that one back. The effect of `python -P` (PYTHONSAFEPATH) whichever way placet was started; see prctl(2), PR_SET_DUMPABLE.
+    Returns the umask that was in force: commands of the agent get that one back. The
+    effect of `python -P` (PYTHONSAFEPATH), whichever way placet was started; see prctl(2), PR_SET_DUMPABLE.
     """
     import os  # loaded by the interpreter itself before any code of ours
 

@@ -81,8 +81,8 @@ class Report:
             case "approval/decided":
                 say(decided(data))
             case "turn/end" if self._ended != "completed":
-                reason = data["reason"]
-                warn(f"The turn ended {self._ended}: {reason.get('error') or reason.get('reason') or 'no reason given'}")
+                why = data["reason"].get("error") or data["reason"].get("reason") or "no reason given"
+                warn(f"The turn ended {self._ended}: {why}")
             case "notice":
                 warn(data["text"])
             case _:

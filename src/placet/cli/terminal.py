@@ -24,7 +24,7 @@ class GaveUp(Exception):
 
 
 def is_terminal() -> bool:
-    """Whether a person can be shown a card here and can type an answer: stdin and stdout are one and the same terminal."""
+    """Whether a person can be shown a card here and can type: stdin and stdout are one and the same terminal."""
     try:
         return os.isatty(0) and os.isatty(1) and os.fstat(0).st_rdev == os.fstat(1).st_rdev
     except OSError:

@@ -1,4 +1,4 @@
-"""Text of models, logs and names made harmless for a terminal: every character that hides, turns or moves is shown as a mark.
+"""Text of models, logs and names made harmless for a terminal: what hides, turns or moves is shown as a mark.
 
 The page has the same function (`ui/src/text/visible.ts`); both fold the same fixtures in the tests.
 """
@@ -45,7 +45,7 @@ _HIDDEN_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def visible(text: str) -> str:
-    """The text with a mark `‹NAME›` or `‹U+XXXX›` in place of each character that a reader could not see; newlines stay.
+    """The text with a mark `‹NAME›` or `‹U+XXXX›` for each character that a reader could not see; newlines stay.
 
     Control, format, surrogate, private and unassigned characters, blanks other than the space, invisible letters and
     combining marks are marked, so that nothing printed can move the cursor, turn the text or paint over another line.

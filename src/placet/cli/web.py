@@ -31,7 +31,7 @@ def web(
     return 0
 
 
-async def _serve(config: "Config", open_browser: bool) -> None:  # noqa: FBT001
+async def _serve(config: "Config", open_browser: bool) -> None:
     import anyio
 
     from placet.app.composition import open_placet
@@ -62,9 +62,8 @@ async def _serve(config: "Config", open_browser: bool) -> None:  # noqa: FBT001
 
 def _tell(serving: "Serving", *, open_browser: bool) -> None:
     if serving.port.taken_by is not None:
-        warn(
-            f"Port {serving.port.wanted} is held by {serving.port.taken_by}; nothing was sent to it. Using {serving.port.number}."
-        )
+        port = serving.port
+        warn(f"Port {port.wanted} is held by {port.taken_by}; nothing was sent to it. Using {port.number}.")
     if serving.no_page is not None:
         warn(serving.no_page)
     installation = serving.desk.services.installation
