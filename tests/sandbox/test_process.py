@@ -43,8 +43,10 @@ def alive(mark: str) -> list[int]:
     return found
 
 
-def zombies() -> list[int]:
-    return [seen.pid for seen in processes.own_children() if seen.dead]
+def zombies() -> list[tuple[int, str]]:
+    """The dead children of this process that nobody has reaped, with their names."""
+    dead = [seen for seen in processes.own_children() if seen.dead]
+    return [(seen.pid, processes.status(seen.pid).get("Name", "")) for seen in dead]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from placet.sandbox.policy import Network, Profile
 from placet.sandbox.workspace.sentinel import Sentinels
 
 from .flags import Form, flags, guarded, seen_inside, visible
-from .namespace import NamespaceProcess
+from .namespace import NamespaceProcess, take_away
 
 _PROBE_SECONDS = 5.0
 # Before the command: is this the directory that was signed? The handle is closed before the command starts.
@@ -135,6 +135,7 @@ class Bubblewrap:
                 return f"{program} did not answer within {_PROBE_SECONDS:.0f} seconds"
             except OSError as error:
                 return f"{program} could not be started: {error.strerror or error}"
+            take_away(os.read(status, 1 << 16))
         return attempt.verdict(run.returncode, run.stderr.decode(errors="replace"))
 
     def _program(self) -> str | None:

@@ -117,6 +117,15 @@ class NamespaceProcess:
         self._scope.close()
 
 
+def take_away(status: bytes) -> None:
+    """Wait for the namespace of a bwrap that has ended, and reap its first process if it was left to us."""
+    for line in status.splitlines():
+        with suppress(ValueError):
+            seen = processes.look(json.loads(line).get("child-pid", 0))
+            if seen is not None:
+                processes.await_end([seen], _GONE_SECONDS)
+
+
 def _available(descriptor: int) -> bytes:
     """What can be read from a pipe without waiting."""
     os.set_blocking(descriptor, False)
