@@ -304,9 +304,7 @@ async def test_a16_an_append_without_acknowledgement_is_found_by_its_key(world: 
 
 
 @pytest.mark.parametrize("event", ["approval/asked", "approval/decided"])
-async def test_a16_a_store_that_stays_away_ends_the_worker_and_no_outcome_is_returned(
-    world: World, event: str
-) -> None:
+async def test_a16_a_store_that_stays_away_ends_the_worker_and_no_outcome_is_returned(world: World, event: str) -> None:
     faulty = FaultyStore(world.store)
     world = await new_world(faulty, world.clock)
     world.chain(ScriptedResponder(ALLOW))
@@ -412,4 +410,3 @@ async def test_attack_30_above_the_limit_of_open_asks_nothing_is_asked(world: Wo
             group.start_soon(ask)
     assert results.count(NotAsked("too-many")) == 7
     assert len(await world.events("approval/asked")) == 3
-

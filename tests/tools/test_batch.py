@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from placet.approval import Answer, Ask, Outcome
@@ -42,7 +43,7 @@ async def test_b21_an_exclusive_call_is_a_barrier(tools: ToolWorld, probe: Probe
 
     async def body(args: dict[str, str], call: CallContext) -> ToolOutput:
         seen.append(f"+{args['what']}")
-        await anyio.sleep(0)
+        await anyio.lowlevel.checkpoint()
         seen.append(f"-{args['what']}")
         return ToolOutput("done")
 

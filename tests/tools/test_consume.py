@@ -96,9 +96,7 @@ async def test_a_tool_that_is_gone_is_not_the_signed_one(tools: ToolWorld, probe
 
 
 @pytest.mark.parametrize("how", ["replaced", "removed", "link"])
-async def test_a_folder_that_is_another_one_now_is_not_the_signed_one(
-    tools: ToolWorld, probe: Probe, how: str
-) -> None:
+async def test_a_folder_that_is_another_one_now_is_not_the_signed_one(tools: ToolWorld, probe: Probe, how: str) -> None:
     call, facts = await granted(tools)
     os.rename(tools.folder, tools.folder.with_name("old"))
     if how == "replaced":

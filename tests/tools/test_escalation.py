@@ -116,9 +116,7 @@ async def test_esc_08_a_rejection_is_about_that_mode_and_folder(tools: ToolWorld
     assert len(responder.asks) == 3
 
 
-async def test_esc_08_after_three_rejections_nothing_more_of_that_turn_is_asked(
-    tools: ToolWorld, probe: Probe
-) -> None:
+async def test_esc_08_after_three_rejections_nothing_more_of_that_turn_is_asked(tools: ToolWorld, probe: Probe) -> None:
     responder = tools.answers(REJECT)
     for n in range(20):
         result = await tools.call(what=f"try {n}", **wider())

@@ -136,9 +136,7 @@ async def test_b6_a_stop_while_the_ask_is_open_is_not_called_a_cancelled_ask(too
     assert probe.runs == []
 
 
-async def test_b7_a_denial_skips_guards_and_body_and_still_meets_post_execute(
-    tools: ToolWorld, probe: Probe
-) -> None:
+async def test_b7_a_denial_skips_guards_and_body_and_still_meets_post_execute(tools: ToolWorld, probe: Probe) -> None:
     seen: list[str] = []
 
     async def deny(request: Request, call_next: CallNext[PreDecision]) -> PreDecision:
