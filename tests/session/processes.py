@@ -10,7 +10,7 @@ from pathlib import Path
 from placet.session import SessionId
 from placet.session.stores.sqlite import SqliteStore
 from placet.testing.faults import FaultyStore
-from placet.testing.stores import appended, fact, note
+from placet.testing.stores import appended, fact, new_session, note
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,6 +22,14 @@ async def write(path: str, name: str, count: str, *sessions: str) -> None:
         sys.stdin.readline()
         for n in range(int(count)):
             await asyncio.gather(*(store.append(SessionId(one), [note(f"{name}.{n}")]) for one in sessions))
+
+
+async def begin(path: str) -> None:
+    """Open the store when a line comes on standard input, and begin a session in it."""
+    say("ready")
+    sys.stdin.readline()
+    async with await SqliteStore.open(path) as store:
+        say(await new_session(store))
 
 
 async def acknowledge(path: str, name: str, session: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from placet.session import SessionId
+from placet.session import SessionId, StoreLocked
 from placet.session.stores.sqlite import SqliteStore
 from placet.session.verify import verify
 from placet.testing.faults import CRASH_AFTER
@@ -79,6 +79,17 @@ async def test_aud_05_the_check_names_an_event_that_somebody_took_away(tmp_path:
         assert [(found.where, found.what) for found in report.findings] == [
             (f"session {session}, seq 4", "the record is missing")
         ]
+
+
+async def test_processes_that_open_a_new_store_at_once_all_get_it(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "placet.db"
+    processes = [run("begin", path) for _ in range(5)]
+    start_together(*processes)
+    said = [await asyncio.to_thread(process.communicate, None, 60) for process in processes]
+    assert [process.returncode for process in processes] == [0] * 5
+    async with await SqliteStore.open(path) as store:
+        assert {head.id for head in await store.sessions()} == {out.strip() for out, _ in said}
+        assert (await verify(store)).well
 
 
 async def test_of_two_processes_that_decide_each_ask_is_decided_by_one(tmp_path: Path) -> None:
@@ -148,6 +159,29 @@ async def test_ses_05_kill_9_loses_no_acknowledged_event(tmp_path: Path) -> None
         assert all(f"pair:{key.removeprefix('notice:')}" in there for key in there if key.startswith("notice:"))
         assert (await verify(store)).well
         appended(await store.append(session, [note("after")]))
+
+
+async def test_a_lock_that_a_reader_takes_on_the_shared_memory_fails_closed_and_passes(tmp_path: Path) -> None:
+    """A process that may only read can still lock the byte that writers need (SQLite, WAL locking protocol)."""
+    path = tmp_path / "placet.db"
+    code = f"""
+import fcntl
+shared = open({str(path) + "-shm"!r}, "rb")
+fcntl.lockf(shared, fcntl.LOCK_SH, 1, 120)
+print("ready", flush=True)
+input()
+"""
+    async with await SqliteStore.open(path, wait=0.2) as store:
+        session = await new_session(store)
+        with subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as other:
+            assert await asyncio.to_thread(line, other) == "ready"
+            with pytest.raises(StoreLocked):
+                await store.append(session, [note("1")])
+            assert len(await store.read(session)) == 1
+            other.kill()
+        appended(await store.append(session, [note("1")]))
 
 
 @pytest.mark.parametrize(

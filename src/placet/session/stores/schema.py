@@ -122,7 +122,9 @@ def _create(path: Path) -> None:
     """Make an empty file without opening it: closing a file drops all locks that this process has on it (fcntl(2))."""
     try:
         os.mknod(path, 0o600 | stat.S_IFREG)
-    except PermissionError:  # macOS keeps mknod for root; nobody can have this file open yet
+    except FileExistsError:
+        raise
+    except OSError:  # macOS keeps mknod for root, some file systems lack it; nobody can have this file open yet
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
