@@ -31,6 +31,7 @@ const Sheet = (props: Partial<AskProps> & { ask: AskView; title: string }) => {
       <Ask
         answering={noAnswer}
         connection={up}
+        sessionName="Session in atlas"
         person="owner"
         home={config.home}
         queue={null}

@@ -1,5 +1,6 @@
 import { useState } from "react";
-import { VisibleText, Code } from "../text/Visible";
+import { plain } from "../text/escaped";
+import { Code, VisibleText } from "../text/Visible";
 import { visible } from "../text/visible";
 import { Icon } from "../theme/icons";
 import type { AskView } from "../wire/shapes";
@@ -114,7 +115,7 @@ const Where = ({ ask, home }: ArticlesProps) => {
       <dd>
         <p title={words.ask.folderIdentity(ask.subject.cwdId)}>
           <code>
-            <VisibleText text={homely(ask.subject.cwd, home)} reading="code" />
+            <VisibleText text={homely(plain(ask.subject.cwd), home)} reading="code" />
           </code>
         </p>
       </dd>
@@ -139,7 +140,7 @@ const Tried = ({ ask }: ArticlesProps) => {
               <>
                 {words.ask.refusedWrite}
                 <code>
-                  <VisibleText text={denied.path} reading="code" />
+                  <VisibleText text={plain(denied.path)} reading="code" />
                 </code>
               </>
             )}

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { plain } from "../text/escaped";
 import { VisibleText } from "../text/Visible";
 import { Icon, type IconName, Status } from "../theme/icons";
 import type { AskView } from "../wire/shapes";
@@ -34,6 +35,8 @@ export interface AskProps {
   onAnswer: (outcome: PersonOutcome, options: { feedback?: string; stop?: boolean }) => void;
   onAgain: () => void;
   onRetry: () => void;
+  /** How the session is called where it has no title. */
+  sessionName: string;
   onSession?: () => void;
   /** What came of a settled ask, and the way to the next one. */
   after?: ReactNode;
@@ -221,21 +224,21 @@ export const Ask = (props: AskProps) => {
         <p className="ask-from">
           {words.ask.askedBy}
           <b className="by-agent" title={words.ask.modelName}>
-            <VisibleText text={ask.agent} />
+            <VisibleText text={plain(ask.subject.agent)} />
           </b>
           {words.ask.inSession}
           {props.onSession ? (
             <button type="button" className="link" onClick={props.onSession}>
-              <VisibleText text={ask.sessionTitle ?? ask.session} />
+              <VisibleText text={ask.sessionTitle ?? props.sessionName} />
             </button>
           ) : (
             <b>
-              <VisibleText text={ask.sessionTitle ?? ask.session} />
+              <VisibleText text={ask.sessionTitle ?? props.sessionName} />
             </b>
           )}{" "}
           · {words.ask.tool}
           <code>
-            <VisibleText text={ask.tool} reading="code" />
+            <VisibleText text={plain(ask.subject.tool)} reading="code" />
           </code>
         </p>
         <Articles ask={ask} reading={reading} reach={reach} home={props.home} onEnd={toEnd} />

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import type { AskView } from "../wire/shapes";
 import { useHouse, useHouseState } from "../wire/useHouse";
 import { useWords } from "../words/words";
+import { nameOfSession } from "../session/name";
 import { Ask } from "./Ask";
 import { noAnswer } from "./answering";
 
@@ -51,7 +52,7 @@ export const useDesk = ({ session, chosen, onChoose }: Pick<DeskProps, "session"
 export const Desk = (props: DeskProps) => {
   const { onChoose, onSession } = props;
   const house = useHouse();
-  const { answers, notes, connection, config, views } = useHouseState();
+  const { answers, notes, connection, config, views, sessions } = useHouseState();
   const words = useWords();
   const { open, current } = useDesk(props);
   const [, redraw] = useState(0);
@@ -87,6 +88,7 @@ export const Desk = (props: DeskProps) => {
         ask={current}
         answering={answers[current.id] ?? noAnswer}
         connection={connection}
+        sessionName={nameOfSession(current, sessions, words)}
         person={config?.person.name ?? ""}
         home={config?.home ?? ""}
         queue={at < 0 ? null : { at: at + 1, total, previous: before && (() => onChoose(before.id)), next: behind && (() => onChoose(behind.id)) }}

@@ -1,4 +1,5 @@
-import { type Visible, visible } from "../text/visible";
+import { plain } from "../text/escaped";
+import { type Visible, oneLine, visible } from "../text/visible";
 import { type CallArguments, callArguments } from "../tool/result";
 import type { AskView } from "../wire/shapes";
 import type { Words } from "../words/words";
@@ -27,7 +28,7 @@ export const readingOf = (ask: AskView): AskReading => {
   const call = callArguments(ask.subject.tool, ask.subject.arguments);
   const text = call.command ?? call.raw;
   const shown = visible(text);
-  const files = ask.subject.files.map((file) => ({ path: file.path, sha256: file.sha256, shown: visible(file.text) }));
+  const files = ask.subject.files.map((file) => ({ path: plain(file.path), sha256: file.sha256, shown: visible(plain(file.text)) }));
   const flags = call.command === null ? [] : flagsOf(text);
   const reading: AskReading = {
     call, text, shown, flags, files,
@@ -41,7 +42,8 @@ export const readingOf = (ask: AskView): AskReading => {
 
 /** The sheet's title: a question in placet's own voice that names the change. Never a word of the agent's. */
 export const titleOf = (ask: AskView, words: Words): string => {
-  const { tool, toMode } = ask.subject;
+  const { toMode } = ask.subject;
+  const tool = oneLine(plain(ask.subject.tool), 80);
   const full = toMode === "danger-full-access";
   if (tool !== "bash") return full ? words.ask.titleToolFull(tool) : words.ask.titleTool(tool);
   if (full) return words.ask.titleFull;

@@ -122,7 +122,7 @@ export const Composer = (props: ComposerProps) => {
             <Picker
               label={words.compose.modelNow(props.model)}
               now={props.model}
-              name={modelNow?.label ?? props.model}
+              name={props.model}
               aside={modelNow?.real === false || props.model === "rehearsal" ? words.compose.notReal : undefined}
               quiet
               disabled={!online}

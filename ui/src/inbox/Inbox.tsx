@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "react";
 import { openAsks } from "../ask/Desk";
 import { readingOf } from "../ask/reading";
+import { nameOfSession } from "../session/name";
 import { oneLine } from "../text/visible";
 import { Icon, Status } from "../theme/icons";
 import type { AskView } from "../wire/shapes";
@@ -26,7 +27,7 @@ const Stake = ({ mode }: { mode: string | null }) => {
   return null;
 };
 
-const Row = ({ ask, current, now, onOpen }: { ask: AskView; current: boolean; now: number; onOpen: () => void }) => {
+const Row = ({ ask, name, current, now, onOpen }: { ask: AskView; name: string; current: boolean; now: number; onOpen: () => void }) => {
   const words = useWords();
   const reading = readingOf(ask);
   return (
@@ -45,7 +46,7 @@ const Row = ({ ask, current, now, onOpen }: { ask: AskView; current: boolean; no
       <p className="ib-s">
         <Stake mode={ask.subject.toMode} />
         <span className="sub">
-          {oneLine(ask.agent, 40)} · {oneLine(ask.sessionTitle ?? ask.session, 60)}
+          {oneLine(ask.agent, 40)} · {oneLine(name, 60)}
         </span>
         {reading.marked && (
           <Status hue="wait" icon="eye">
@@ -62,7 +63,7 @@ const Row = ({ ask, current, now, onOpen }: { ask: AskView; current: boolean; no
 /** All open asks of all sessions, oldest first. A row opens the sheet; it never answers. */
 export const Inbox = ({ chosen, onChoose, keys }: { chosen: string | null; onChoose: (id: string) => void; keys: boolean }) => {
   const house = useHouse();
-  const { asks, askTotal, askNext } = useHouseState();
+  const { asks, askTotal, askNext, sessions } = useHouseState();
   const words = useWords();
   const now = useNow();
   const list = useRef<HTMLUListElement>(null);
@@ -98,7 +99,7 @@ export const Inbox = ({ chosen, onChoose, keys }: { chosen: string | null; onCho
         <>
           <ul className="ibs" aria-label={words.inbox.open} ref={list}>
             {open.map((ask) => (
-              <Row key={ask.id} ask={ask} current={ask.id === chosen} now={now} onOpen={() => onChoose(ask.id)} />
+              <Row key={ask.id} ask={ask} name={nameOfSession(ask, sessions, words)} current={ask.id === chosen} now={now} onOpen={() => onChoose(ask.id)} />
             ))}
           </ul>
           {askNext !== null && (

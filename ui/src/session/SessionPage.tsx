@@ -3,13 +3,14 @@ import { Desk, openAsks } from "../ask/Desk";
 import { Composer } from "../composer/Composer";
 import { Limits } from "../shell/Limits";
 import { Sheet } from "../shell/Sheet";
-import { titleOfSession } from "../shell/Sidebar";
 import { oneLine } from "../text/visible";
 import { Icon, Status } from "../theme/icons";
 import { useHouse, useHouseState } from "../wire/useHouse";
 import { homely } from "../words/folder";
 import { useWords } from "../words/words";
 import { Conversation } from "./Conversation";
+import { titleOfSession } from "./name";
+import { SessionMenu } from "./SessionMenu";
 
 interface SessionPageProps {
   id: string;
@@ -79,17 +80,14 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: Sessio
         )}
         <span className="grow" />
         {summary && (
-          <>
-            <button type="button" className="btn small quiet hide-s" disabled={!online} onClick={() => setRenaming(summary.title ?? "")}>
-              {words.shell.rename}
-            </button>
-            <button type="button" className="btn small quiet hide-s" disabled={!online} onClick={() => void house.change(id, { archived: !summary.archived })}>
-              {summary.archived ? words.shell.unarchive : words.shell.archive}
-            </button>
-            <button type="button" className="btn small quiet hide-s" disabled={!online || view?.talk.open} onClick={() => setDeleting(true)}>
-              {words.shell.delete}
-            </button>
-          </>
+          <SessionMenu
+            archived={summary.archived}
+            online={online}
+            running={view?.talk.open ?? false}
+            onRename={() => setRenaming(summary.title ?? "")}
+            onArchive={() => void house.change(id, { archived: !summary.archived })}
+            onDelete={() => setDeleting(true)}
+          />
         )}
       </header>
       <div className="middle">

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useState } from "react";
 import { Announcer } from "../ask/Announcer";
 import { Desk, openAsks } from "../ask/Desk";
 import { Inbox, isTyping } from "../inbox/Inbox";
+import { titleOfSession } from "../session/name";
 import { SessionPage } from "../session/SessionPage";
 import { Icon } from "../theme/icons";
 import { useHouse, useHouseState } from "../wire/useHouse";
@@ -12,7 +13,7 @@ import { NewSession } from "./NewSession";
 import { type Place, usePlace } from "./place";
 import type { Preferences } from "./preferences";
 import { KeyList, Settings } from "./Settings";
-import { Sidebar, titleOfSession } from "./Sidebar";
+import { Sidebar } from "./Sidebar";
 import { Start } from "./Start";
 
 const nextRegion = () => {

@@ -11,7 +11,8 @@ export const Limits = ({ config, model }: { config: Config; model: string }) => 
   const chosen = config.sandbox.backends.find((one) => one.name === config.sandbox.chosen);
   const gaps = chosen?.notGoverned ?? chosen?.not_governed ?? [];
   const weak = !chosen || chosen.enforcement !== "full";
-  const notices = config.notices.filter((one) => one.level !== "info");
+  // The server tells rehearsal and sandbox limits as notices too; here they have their own places.
+  const notices = config.notices.filter((one) => one.level !== "info" && !/rehearsal|sandbox|limits/.test(one.code));
   const rehearsal = model === "rehearsal" || (config.models.find((one) => one.name === model)?.real ?? true) === false;
   if (!rehearsal && !weak && !notices.length) return null;
   const show = weak && !(read && chosen);

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { openAsks } from "../ask/Desk";
+import { titleOfSession } from "../session/name";
 import { oneLine } from "../text/visible";
 import { Icon, Wordmark } from "../theme/icons";
 import type { Summary } from "../wire/shapes";
@@ -7,11 +8,8 @@ import type { Connection } from "../wire/stream";
 import { useHouseState } from "../wire/useHouse";
 import { homely } from "../words/folder";
 import { clock, when } from "../words/times";
-import { type Words, useWords } from "../words/words";
+import { useWords } from "../words/words";
 import type { Place } from "./place";
-
-const tail = (path: string) => path.split("/").filter(Boolean).at(-1) ?? path;
-export const titleOfSession = (session: Pick<Summary, "title" | "cwd">, words: Words): string => (session.title ? oneLine(session.title, 80) : words.shell.untitled(oneLine(tail(session.cwd), 40)));
 
 const Count = ({ n }: { n: number }) => {
   const words = useWords();

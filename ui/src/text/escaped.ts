@@ -5,3 +5,12 @@ export const unescape = (text: string): string =>
     if (rest.length === 5) return String.fromCharCode(Number.parseInt(rest.slice(1), 16));
     throw new SyntaxError("not in the escaped form");
   });
+
+/** The text that an escaped form stands for, or the form itself where it is none: for showing, never for comparing. */
+export const plain = (text: string): string => {
+  try {
+    return unescape(text);
+  } catch {
+    return text;
+  }
+};

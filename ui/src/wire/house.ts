@@ -2,7 +2,7 @@ import { type Answering, type PersonOutcome, noAnswer } from "../ask/answering";
 import { type Talk, blank, decisionOf, fold } from "../session/fold";
 import { Client, NoAnswer, NotPlacet, Refused } from "./client";
 import type { PageKey } from "./key";
-import type { AskView, Config, Decision, Delta, LogEvent, Partial, Preset, Receipt, SessionPage, Subject, Summary } from "./shapes";
+import type { AskView, Asks, Config, Decision, Delta, EventPage, LogEvent, Partial, Preset, Receipt, SessionPage, Subject, Summary } from "./shapes";
 import { type Connection, type News, SharedStream } from "./stream";
 
 export interface Outgoing {
@@ -159,7 +159,7 @@ export class House {
       const title = this.state.sessions?.find((one) => one.id === event.session)?.title ?? null;
       const ask: AskView = {
         id, session: event.session, sessionTitle: title, agent: subject.agent, tool: String(data.toolName), reason: typeof data.reason === "string" ? data.reason : null,
-        subject, digest: String(data.digest), askedAt: event.time, state: "open", decision: null, position: null, total: null,
+        subject, digest: String(data.digest), askedAt: event.time, state: "open", decision: null, position: null, total: this.state.askTotal + 1,
         rearmed: false, earlierRun: false, fullAccess: subject.toMode === "danger-full-access", scriptCovered: false,
       };
       if (data.policy !== "never") this.set({ asks: { ...this.state.asks, [id]: ask }, askTotal: this.state.askTotal + 1 });
@@ -207,14 +207,14 @@ export class House {
   }
 
   async loadAsks(): Promise<void> {
-    const answer = await this.quietly(() => this.client.get<{ asks: AskView[]; total: number; next: string | null }>("/api/asks?state=open"));
+    const answer = await this.quietly(() => this.client.get<Asks>("/api/asks?state=open"));
     if (answer) this.takeAsks(answer.asks, answer.total, answer.next, true);
   }
 
   async moreAsks(): Promise<void> {
     const cursor = this.state.askNext;
     if (!cursor) return;
-    const answer = await this.quietly(() => this.client.get<{ asks: AskView[]; total: number; next: string | null }>(`/api/asks?state=open&cursor=${encodeURIComponent(cursor)}`));
+    const answer = await this.quietly(() => this.client.get<Asks>(`/api/asks?state=open&cursor=${encodeURIComponent(cursor)}`));
     if (answer) this.takeAsks(answer.asks, answer.total, answer.next, false);
   }
 
@@ -259,7 +259,7 @@ export class House {
   async loadOlder(id: string): Promise<void> {
     const view = this.state.views[id];
     if (!view || view.before === null) return;
-    const answer = await this.quietly(() => this.client.get<{ events: LogEvent[]; before: number | null }>(`/api/sessions/${id}/events?before=${view.before}&limit=200`));
+    const answer = await this.quietly(() => this.client.get<EventPage>(`/api/sessions/${id}/events?before=${view.before}&limit=200`));
     if (!answer) return;
     const now = this.state.views[id]!;
     const events = [...answer.events, ...now.events];
@@ -295,7 +295,7 @@ export class House {
     try {
       const answer = await this.client.post<{ receipt: Receipt }>(`/api/asks/${id}/decision`, { outcome, digest: ask.digest, key, feedback });
       const { receipt } = answer;
-      const decision: Decision = { outcome: receipt.outcome, detail: null, who: receipt.who, channel: receipt.channel, evidence: null, strength: receipt.strength, time: receipt.time, digest: ask.digest, feedback: feedback ?? null };
+      const decision: Decision = { outcome, detail: null, who: receipt.who, channel: receipt.channel, evidence: null, strength: receipt.strength, time: receipt.time, digest: ask.digest, feedback: feedback ?? null };
       const now = this.state.asks[id]!;
       this.set({ asks: { ...this.state.asks, [id]: { ...now, state: "decided", decision: now.decision ?? decision } } });
       this.setAnswer(id, { state: "settled" });

@@ -300,6 +300,7 @@ export const en = {
     nothingWaits: "Nothing waits for you here.",
     nothingWaitsText: "When the agent wants to go beyond what it may touch, the ask appears in this place.",
     elsewhere: (n: number) => `${many(n, "ask waits", "asks wait")} in other sessions`,
+    sessionMenu: "This session",
     rename: "Rename",
     archive: "Archive",
     unarchive: "Bring back",
