@@ -24,7 +24,7 @@ from placet.approval.inbox import Inbox, Receipt
 from placet.approval.outcome import Who, WhoKind
 from placet.approval.policy import PolicyFold
 from placet.approval.responder import Responder, Responders
-from placet.kernel.clock import SYSTEM_CLOCK
+from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.kernel.signal import AbortSignal
 from placet.permission.preset import pinned
 from placet.sandbox.mode import ModeFold, SandboxMode
@@ -165,23 +165,30 @@ async def new_session(store: Store, cwd: Path, *, preset: str = "workspace-write
 
 
 def kit_on(
-    store: Store, model: Model, *, tools: Sequence[Tool] = (), responders: Sequence[Responder] = (), **more: Any
+    store: Store,
+    model: Model,
+    *,
+    tools: Sequence[Tool] = (),
+    responders: Sequence[Responder] = (),
+    clock: Clock = SYSTEM_CLOCK,
+    **more: Any,
 ) -> Kit:
     """A kit over a store: with the trace tool unless others are given, and these responders in this order."""
     chain = Responders([responder.name for responder in responders])
     for responder in responders:
         chain.register(responder)
-    dispatcher = Dispatcher(store, chain, SYSTEM_CLOCK, policy=POLICY)
+    dispatcher = Dispatcher(store, chain, clock, policy=POLICY)
     registry = Registry(tools or [Trace()])
     return Kit(
         store=store,
         dispatcher=dispatcher,
-        pipeline=Pipeline(registry, dispatcher, SYSTEM_CLOCK, modes=MODE),
+        pipeline=Pipeline(registry, dispatcher, clock, modes=MODE),
         tools=registry,
         context=standard_context(POLICY, MODE),
         models=lambda name: model,
         default_model=model.name,
         retries=Retries(first=0.001),
+        clock=clock,
         chance=random.Random(1),
         **more,
     )
