@@ -81,8 +81,8 @@ def test_a_relative_placet_home_is_one_line_and_exit_code_2(cli: Cli, one_line: 
 def test_a07_a_file_in_the_current_folder_never_takes_the_place_of_a_module(cli: Cli, tmp_path: Path) -> None:
     planted = tmp_path / "planted"
     planted.mkdir()
-    names = ["cyclopts", "pydantic", "pydantic_ai", "anyio", "ctypes", "http", "json", "rich", "sqlite3", "uvicorn", "fastapi"]
-    for name in names:
+    lazily = ["anyio", "ctypes", "cyclopts", "fastapi", "http", "json", "pydantic", "pydantic_ai", "sqlite3", "uvicorn"]
+    for name in lazily:
         (planted / f"{name}.py").write_text("raise SystemExit('PLANTED CODE RAN')\n", encoding="utf-8")
     for arguments in (["--help"], ["inbox", "list"], ["web", "--port", "many"], ["log", "export", "s-1"]):
         for path in (str(SOURCE), f"{SOURCE}{os.pathsep}", f".{os.pathsep}{SOURCE}"):

@@ -1,7 +1,7 @@
 """`placet log`: the logs as they lie in the store; needs no server and changes nothing."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ def show(session: str, /) -> int:
 
 def verify() -> int:
     """Check every log of the store: order, known types, one decision for each ask, digests recomputed."""
+    from placet.session import verify as built_in
     from placet.session.errors import StoreDamaged
 
     problems: list[str] = []
@@ -51,14 +52,12 @@ def verify() -> int:
     async def work() -> None:
         nonlocal checked
         async with _store() as store:
+            report = await built_in.verify(store)
+            checked = report.events
+            problems.extend(f"{found.where}: {found.what}" for found in report.findings)
             for head in await store.sessions():
-                try:
-                    events = [event async for event in _events(store, head.id)]
-                except StoreDamaged as damage:
-                    problems.append(str(damage))
-                    continue
-                checked += len(events)
-                problems.extend(f"{head.id}: {problem}" for problem in _problems(events))
+                with suppress(StoreDamaged):  # the check above has said where
+                    problems.extend([problem async for problem in _digests(store, head.id)])
 
     _run(work)
     for problem in problems:
@@ -69,15 +68,9 @@ def verify() -> int:
 
 def as_json(event: "Event") -> dict[str, Any]:
     """An event in the shape of the wire."""
-    return {
-        "session": event.session,
-        "seq": event.seq,
-        "time": event.time,
-        "type": event.type,
-        "key": event.key,
-        "data": event.data,
-        "cursor": str(event.pos),
-    }
+    from placet.session.export import wire
+
+    return wire(event)
 
 
 def _line(event: "Event") -> str:
@@ -88,29 +81,19 @@ def _line(event: "Event") -> str:
     return f"{event.seq:>5}  {moment}  {event.type:<18} {data}"
 
 
-def _problems(events: "list[Event]") -> Iterator[str]:
+async def _digests(store: "Store", session: "SessionId") -> "AsyncIterator[str]":
+    """Asks whose digest is not that of their subject, and decisions about other bytes than were asked about."""
     from placet.approval.subject import Subject
-    from placet.session.catalogue import known
 
     asked: dict[str, str] = {}
-    decided: set[str] = set()
-    for number, event in enumerate(events):
-        if event.seq != number:
-            yield f"event {number} is missing, {event.seq} follows"
-            return
-        if not known(event.type, event.data):
-            yield f"event {number} has the type {event.type}, which this version does not know"
+    async for event in _events(store, session):
+        place = f"session {session}, seq {event.seq}"
         if event.type == "approval/asked":
             asked[event.data["id"]] = event.data["digest"]
             if Subject.of(event.data["subject"]).digest != event.data["digest"]:
-                yield f"event {number}: the digest is not that of the subject"
-        if event.type == "approval/decided":
-            ask = event.data["id"]
-            if ask not in asked or ask in decided:
-                yield f"event {number} decides {ask}, which is not open"
-            elif event.data["digest"] != asked[ask]:
-                yield f"event {number} decides other bytes than {ask} asked about"
-            decided.add(ask)
+                yield f"{place}: the digest is not that of the subject"
+        if event.type == "approval/decided" and event.data["digest"] != asked.get(event.data["id"]):
+            yield f"{place}: decides other bytes than {event.data['id']} asked about"
 
 
 @asynccontextmanager

@@ -11,8 +11,8 @@ from placet.cli.output import warn
 
 @contextmanager
 def to_terminal(folder: Path) -> Iterator[None]:
-    """Show warnings and errors of placet as one line each, and keep them with their tracebacks in a file."""
-    logger = logging.getLogger("placet")
+    """Show warnings and errors as one line each, and keep them with their tracebacks in a file."""
+    logger = logging.getLogger()
     whole = logging.handlers.RotatingFileHandler(
         folder / "server.log", maxBytes=1 << 20, backupCount=3, encoding="utf-8", delay=True, errors="backslashreplace"
     )

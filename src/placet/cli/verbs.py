@@ -91,19 +91,29 @@ def run(arguments: Sequence[str], *, umask: int) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        warn(_known(error) or _unexpected(error))
-        return 1
+        return _unforeseen(error)
 
 
-def _known(error: Exception) -> str | None:
+def _unforeseen(error: Exception) -> int:
+    inner: BaseException = error
+    while isinstance(inner, BaseExceptionGroup):
+        inner = inner.exceptions[0]
+    if isinstance(inner, Refused):
+        warn(inner.line())
+        return inner.code
+    warn(_known(inner) or _unexpected(error, inner))
+    return 1
+
+
+def _known(error: BaseException) -> str | None:
     from placet.app.storage import refusal
     from placet.session.errors import StoreError
 
     return refusal(error, Places.find(os.environ)).line() if isinstance(error, StoreError) else None
 
 
-def _unexpected(error: Exception) -> str:
-    kind = f"{type(error).__name__}: {visible_line(str(error))[:200]}"
+def _unexpected(error: Exception, inner: BaseException) -> str:
+    kind = f"{type(inner).__name__}: {visible_line(str(inner))[:200]}"
     try:
         places = Places.find(os.environ)
         places.prepare()

@@ -34,6 +34,7 @@ def web(
 async def _serve(config: "Config", open_browser: bool) -> None:
     import anyio
 
+    from placet.agent.groups import unwrapped
     from placet.app.composition import open_placet
     from placet.app.serving import services_of
     from placet.cli.logs import to_terminal
@@ -46,18 +47,18 @@ async def _serve(config: "Config", open_browser: bool) -> None:
     config.places.prepare()
     with to_terminal(config.places.logs):
         try:
-            async with open_placet(config, kind="web") as placet, anyio.create_task_group() as tasks:
+            async with open_placet(config, kind="web") as placet:
                 services = await services_of(placet)
-                tasks.start_soon(placet.crew.run)
-                await serve(services, port=config.settings.port, started=started, say=_say)
-                tasks.cancel_scope.cancel()
-        except* AlreadyServing:
-            raise Refused(
-                "A placet server of this account is running already",
-                hint="Get another link to it with: placet link",
-            ) from None
-        except* (PortTaken, PlantedKey, PageDamaged) as trouble:
-            raise Refused(str(_first(trouble))) from None
+                with unwrapped():
+                    async with anyio.create_task_group() as tasks:
+                        tasks.start_soon(placet.crew.run)
+                        await serve(services, port=config.settings.port, started=started, say=_say)
+                        tasks.cancel_scope.cancel()
+        except AlreadyServing as error:
+            what = "A placet server of this account is running already"
+            raise Refused(what, hint="Get another link to it with: placet link") from error
+        except (PortTaken, PlantedKey, PageDamaged) as error:
+            raise Refused(str(error)) from error
 
 
 def _tell(serving: "Serving", *, open_browser: bool) -> None:
@@ -80,9 +81,3 @@ def _tell(serving: "Serving", *, open_browser: bool) -> None:
 def _say(said: "Said") -> None:
     say(said.text)
 
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
