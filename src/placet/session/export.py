@@ -11,12 +11,33 @@ from .errors import StoreDamaged
 from .event import Event
 from .ids import SessionId
 
-_FIELDS: dict[str, type] = {"session": str, "seq": int, "time": int, "type": str, "key": str, "data": dict}
+_FIELDS: dict[str, type] = {
+    "session": str,
+    "seq": int,
+    "time": int,
+    "type": str,
+    "key": str,
+    "data": dict,
+    "cursor": str,
+}
 
 
 def line(event: Event) -> str:
-    """One event as one line of JSON, without the line feed."""
-    return dumps({name: getattr(event, name) for name in _FIELDS})
+    """One event as one line of JSON in the shape of the wire, without the line feed."""
+    return dumps(wire(event))
+
+
+def wire(event: Event) -> dict[str, Any]:
+    """An event as every screen gets it; the cursor is the store's position."""
+    return {
+        "session": event.session,
+        "seq": event.seq,
+        "time": event.time,
+        "type": event.type,
+        "key": event.key,
+        "data": event.data,
+        "cursor": str(event.pos),
+    }
 
 
 def lines(events: Iterable[Event]) -> str:
@@ -35,8 +56,7 @@ class Parsed:
 def parse(content: bytes) -> Parsed:
     """Read JSON lines again. A half-written end (a cut line, a run of NUL bytes) is dropped and told.
 
-    Raises StoreDamaged with the number of the line if one before the last is damaged, or if one is missing. Positions
-    are counted from 1 in the order of the file.
+    Raises StoreDamaged with the number of the line if one before the last is damaged, or if one is missing.
     """
     body = content.rstrip(b"\0")
     rows = body.split(b"\n")
@@ -45,7 +65,7 @@ def parse(content: bytes) -> Parsed:
     heads: dict[str, int] = {}
     for number, row in enumerate(rows, 1):
         try:
-            event = _event(row, number)
+            event = _event(row)
         except ValueError as error:
             if number == len(rows) and not tail:
                 return Parsed(tuple(events), f"line {number} was dropped: {error}")
@@ -59,13 +79,12 @@ def parse(content: bytes) -> Parsed:
     return Parsed(tuple(events), f"{cut} bytes of a half-written last record were dropped" if cut else None)
 
 
-def _event(row: bytes, number: int) -> Event:
+def _event(row: bytes) -> Event:
     value: Any = loads(row)
     if not isinstance(value, dict) or set(value) != set(_FIELDS):
         raise ValueError("it is no event")
     for name, kind in _FIELDS.items():
         if not isinstance(value[name], kind):
             raise ValueError(f"{name} is no {kind.__name__}")
-    return Event(
-        SessionId(value["session"]), value["seq"], value["time"], value["type"], value["data"], value["key"], number
-    )
+    session, pos = SessionId(value["session"]), int(value["cursor"])
+    return Event(session, value["seq"], value["time"], value["type"], value["data"], value["key"], pos)
