@@ -1,10 +1,14 @@
 """Opening the store, with every way in which that fails as one line."""
 
+import logging
+
 from placet.app.errors import Refused
 from placet.app.places import Places
 from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.session.errors import StoreDamaged, StoreError, StoreFormat, StoreFull, StoreLocked
 from placet.session.store import Store
+
+logger = logging.getLogger(__name__)
 
 
 async def open_store(places: Places, *, clock: Clock = SYSTEM_CLOCK) -> Store:
@@ -12,9 +16,12 @@ async def open_store(places: Places, *, clock: Clock = SYSTEM_CLOCK) -> Store:
     from placet.session.stores.sqlite import SqliteStore
 
     try:
-        return await SqliteStore.open(places.database, clock=clock)
+        store = await SqliteStore.open(places.database, clock=clock)
     except StoreError as error:
         raise refusal(error, places) from error
+    if store.dropped is not None:
+        logger.warning("%s", store.dropped)
+    return store
 
 
 def refusal(error: StoreError, places: Places) -> Refused:

@@ -83,14 +83,23 @@ def _line(event: "Event") -> str:
 
 async def _digests(store: "Store", session: "SessionId") -> "AsyncIterator[str]":
     """Asks whose digest is not that of their subject, and decisions about other bytes than were asked about."""
+    from placet.approval.errors import SubjectInvalid
     from placet.approval.subject import Subject
+    from placet.session.catalogue import misfits
 
     asked: dict[str, str] = {}
     async for event in _events(store, session):
         place = f"session {session}, seq {event.seq}"
+        if misfits(event.type, event.data, event.key):
+            continue  # the check above has said so
         if event.type == "approval/asked":
             asked[event.data["id"]] = event.data["digest"]
-            if Subject.of(event.data["subject"]).digest != event.data["digest"]:
+            try:
+                signed = Subject.of(event.data["subject"]).digest
+            except SubjectInvalid as error:
+                yield f"{place}: {error}"
+                continue
+            if signed != event.data["digest"]:
                 yield f"{place}: the digest is not that of the subject"
         if event.type == "approval/decided" and event.data["digest"] != asked.get(event.data["id"]):
             yield f"{place}: decides other bytes than {event.data['id']} asked about"
