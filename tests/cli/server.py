@@ -14,12 +14,13 @@ from tests.cli.conftest import Cli
 class Server:
     """A server process of its own home; `said` is all that its terminal showed so far."""
 
-    def __init__(self, cli: Cli, *arguments: str, cwd: Path | None = None) -> None:
+    def __init__(self, cli: Cli, *arguments: str, cwd: Path | None = None, opens: bool = False) -> None:
         self.cli = cli
         self.said = ""
         self._ready = threading.Event()
+        port = () if "--port" in arguments else ("--port", "0")
         self.process = subprocess.Popen(
-            cli.argv("web", "--no-open", *(() if "--port" in arguments else ("--port", "0")), *arguments),
+            cli.argv("web", *(() if opens else ("--no-open",)), *port, *arguments),
             env=cli.env,
             cwd=cwd or cli.home,
             stdin=subprocess.DEVNULL,
