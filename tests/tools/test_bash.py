@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.to_thread
 import pytest
 
 from placet.approval import Outcome
@@ -54,7 +56,7 @@ async def confined(tmp_path: Path, needs_bubblewrap: str) -> AsyncIterator[ToolW
 
 @pytest.fixture
 def outside() -> Iterator[Path]:
-    """Return a folder that the server can write and a confined command cannot: not below `/tmp`, which is private there."""
+    """Return a folder that the server can write and a confined command cannot (`/tmp` is private there)."""
     path = Path(tempfile.mkdtemp(prefix="placet-test-", dir=Path.home())).resolve()
     yield path
     shutil.rmtree(path)
@@ -262,15 +264,12 @@ async def test_apr_08_c18_no_run_without_a_yes(confined: ToolWorld, tmp_path: Pa
 
 
 async def test_a_stop_while_a_command_runs_ends_it(bash: ToolWorld) -> None:
-    import anyio
-
-    flag = bash.folder / "flag"
-    call = bash.make(command=f"touch {flag}; sleep 60", description="Wait")
+    pipe = bash.folder / "pipe"
+    os.mkfifo(pipe)
+    call = bash.make(command=f"echo runs > {pipe}; sleep 60", description="Wait")
     async with anyio.create_task_group() as group:
         group.start_soon(bash.bring, call)
-        with anyio.fail_after(20):
-            while not flag.exists():
-                await anyio.sleep(0.01)
+        assert await anyio.to_thread.run_sync(pipe.read_text) == "runs\n"
         await bash.world.stop()
     result = await bash.result(call)
     assert (result.data["code"], result.data["isError"]) == ("ABORTED", True)
