@@ -45,7 +45,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a process ended; `broken` if the sandbox failed before the command ran, `moved` if its directory had changed."""
+    """How a process ended; `broken` if the sandbox failed before the command ran, `moved` if its directory changed."""
 
     code: int | None
     signal: str | None = None

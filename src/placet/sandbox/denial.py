@@ -20,7 +20,7 @@ from .workspace import git
 
 _LINES, _LINE, _PATHS = 400, 4096, 64
 _QUOTES = {"'": "'", '"': '"', "‘": "’", "“": "”", "`": "'"}
-_NOT_TESTED = tuple(Path(name) for name in ("/proc/self", "/proc/thread-self", "/dev"))
+_NOT_TESTED = tuple(Path(name) for name in ("/proc", "/sys", "/dev"))
 _CERTAIN = "read-only file system"
 _BUSY = "device or resource busy"
 _CANNOT_EXECUTE = 126
@@ -83,12 +83,14 @@ def _paths(before: str, after: str, *, certain: bool) -> Iterator[str]:
     for text in (*spoken, after):
         yield from _quoted(text)
     for part in reversed(spoken):
-        part = part.rstrip(":")
-        if part.startswith("/") or (certain and parts[1:] and "@" not in part and len(part.split()) == 1):
-            yield part
+        if part.startswith("/"):
+            yield part.rstrip(":")
+    last = spoken[-1].rstrip(":") if parts[1:] else ""
+    if last and "@" not in last and (certain or (len(parts) > 2 and parts[1].startswith("line "))):
+        yield last
     for word in " ".join((*spoken, after)).split():
         word = word.strip("'\"‘’“”`,;:()[]")
-        if word.startswith("/"):
+        if word.startswith(("/", "./", "../")):
             yield word
 
 

@@ -41,6 +41,7 @@ class Rig:
     workspace: Workdir
     outside: Path
     session: SessionId
+    git_roots: tuple[Path, ...] = ()
 
     @property
     def ws(self) -> Path:
@@ -48,7 +49,7 @@ class Rig:
 
     async def run(self, script: str, mode: SandboxMode = WORKSPACE_WRITE, **more: Any) -> Run:
         """Run a script in a mode; `more` goes to the command."""
-        profile = self.sandbox.profile(self.session, self.workspace, mode)
+        profile = self.sandbox.profile(self.session, self.workspace, mode, git_roots=self.git_roots)
         return await self.sandbox.run(Command(profile=profile, script=script, **{"timeout_ms": 20_000, **more}))
 
 

@@ -1,0 +1,249 @@
+"""Git in a workspace works, and nothing that git runs or obeys later can be changed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from placet.sandbox import Workdir, WorkspaceFacts
+from placet.sandbox.workspace.git import outside_roots
+from placet.sandbox.workspace.sentinel import Sentinels
+from placet.testing.backends import READ_ONLY, WORKSPACE_WRITE, Rig
+
+pytestmark = pytest.mark.anyio
+
+WHO = ("-c", "user.name=A", "-c", "user.email=a@example.invalid", "-c", "commit.gpgsign=false")
+COMMIT = "git -c user.name=A -c user.email=a@example.invalid commit -q -m x"
+
+
+def git(folder: Path, *words: str) -> str:
+    """Git on the host, without anybody's configuration."""
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_SYSTEM": "/dev/null",
+    }
+    return subprocess.run(["git", *WHO, *words], cwd=folder, env=env, capture_output=True, text=True, check=True).stdout
+
+
+def repository(folder: Path, commits: int = 1) -> None:
+    git(folder, "init", "-q", ".")
+    (folder / ".git" / "hooks").mkdir(exist_ok=True)
+    for number in range(commits):
+        (folder / "file").write_text(f"{number}\n")
+        git(folder, "add", "file")
+        git(folder, "commit", "-q", "-m", str(number))
+
+
+def tree(folder: Path) -> set[tuple[str, int, int]]:
+    """Everything below a folder: its name, mode and size."""
+    found = set()
+    for path in folder.rglob("*"):
+        facts = path.lstat()
+        found.add((str(path.relative_to(folder)), facts.st_mode, 0 if path.is_dir() else facts.st_size))
+    return found
+
+
+async def test_a_commit_works_in_the_workspace(confined: Rig) -> None:
+    repository(confined.ws)
+    done = await confined.run(
+        f"echo new > file && git add file && {COMMIT} && git status --porcelain && git fsck && git gc -q"
+    )
+    assert (done.exit_code, done.stdout.text) == (0, "")
+    assert git(confined.ws, "log", "--format=%s").split() == ["x", "0"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "mv .git .g; mkdir .git; cp -r .g/. .git/; echo x > .git/config",
+        "echo /nowhere > .git/commondir",
+        "rm -f .git/commondir; echo /nowhere > .git/commondir",
+        "echo x > .git/hooks/pre-commit",
+        "mv .git/hooks .git/h; mkdir .git/hooks",
+        "rm -rf .git/hooks",
+        "git config core.fsmonitor /bin/false",
+        "echo '[core]' >> .git/config",
+        "mv .git/config .git/c",
+        "ln -sf /etc/passwd .git/config",
+    ],
+)
+async def test_11_nothing_that_git_obeys_can_be_changed(bubblewrap: Rig, script: str) -> None:
+    repository(bubblewrap.ws)
+    config = (bubblewrap.ws / ".git" / "config").read_bytes()
+    done = await bubblewrap.run(f"set -e; {script}")
+    assert done.exit_code != 0
+    assert (bubblewrap.ws / ".git" / "config").read_bytes() == config
+    assert list((bubblewrap.ws / ".git" / "hooks").glob("pre-commit")) == []
+    assert not (bubblewrap.ws / ".git" / "commondir").exists()
+    assert git(bubblewrap.ws, "log", "--format=%s").split() == ["0"]
+
+
+@pytest.mark.parametrize("mode", [READ_ONLY, WORKSPACE_WRITE])
+async def test_sbx_12_a_command_leaves_the_workspace_as_it_was(bubblewrap: Rig, mode: object) -> None:
+    repository(bubblewrap.ws)
+    before = tree(bubblewrap.ws)
+    for number in range(10):
+        await bubblewrap.run("true" if number else "sleep 5", mode, timeout_ms=20_000 if number else 100)  # type: ignore[arg-type]
+    assert tree(bubblewrap.ws) == before
+    assert git(bubblewrap.ws, "status", "--porcelain") == ""
+
+
+async def test_12_an_empty_workspace_stays_empty_and_can_become_a_repository(confined: Rig) -> None:
+    assert (await confined.run("true")).exit_code == 0
+    assert list(confined.ws.iterdir()) == []
+    assert (await confined.run("git init -q . && touch f && git add f")).exit_code == 0
+
+
+async def test_sbx_12_a_killed_server_leaves_what_the_next_start_removes(bubblewrap: Rig) -> None:
+    repository(bubblewrap.ws)
+    before = tree(bubblewrap.ws)
+    state = bubblewrap.sandbox.temp_dir(bubblewrap.session).parents[1]
+    server = subprocess.Popen(
+        [sys.executable, "-c", _SERVER, str(state), str(bubblewrap.ws)], stdout=subprocess.PIPE, text=True
+    )
+    assert server.stdout is not None
+    assert server.stdout.readline() == "running\n"
+    assert (bubblewrap.ws / ".git" / "commondir").read_text() == ".\n"
+    server.send_signal(signal.SIGKILL)
+    server.wait()
+    server.stdout.close()
+    bubblewrap.sandbox.sweep()
+    assert tree(bubblewrap.ws) == before
+
+
+def test_a_sentinel_that_somebody_holds_is_not_swept(tmp_path: Path) -> None:
+    directory = tmp_path / "git"
+    directory.mkdir()
+    first, second = Sentinels(tmp_path / "locks"), Sentinels(tmp_path / "locks")
+    held = first.hold([directory])
+    second.sweep()
+    second.hold([directory]).close()
+    assert (directory / "commondir").read_text() == ".\n"
+    held.close()
+    assert not (directory / "commondir").exists()
+
+
+def test_a_commondir_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "commondir").write_text("../..\n")
+    sentinels = Sentinels(tmp_path / "locks")
+    sentinels.hold([tmp_path]).close()
+    sentinels.sweep()
+    assert (tmp_path / "commondir").read_text() == "../..\n"
+
+
+async def test_sbx_10_a_commit_works_in_a_linked_worktree_and_opens_no_hooks(bubblewrap: Rig) -> None:
+    repository(bubblewrap.outside)
+    git(bubblewrap.outside, "worktree", "add", "-q", str(bubblewrap.ws / "tree"))
+    facts = await bubblewrap.sandbox.check_workspace(bubblewrap.ws / "tree")
+    assert isinstance(facts, WorkspaceFacts)
+    assert facts.git_roots == (bubblewrap.outside / ".git",)
+    inside = Rig(bubblewrap.sandbox, facts.workdir, bubblewrap.outside, bubblewrap.session, facts.git_roots)
+    done = await inside.run(f"echo new > new && git add -A && {COMMIT}")
+    assert (done.exit_code, done.stderr.text) == (0, "")
+    for script in (
+        "echo x > .git",
+        "git config x.y z",
+        f"echo x > {bubblewrap.outside}/.git/hooks/pre-commit",
+        f"echo x > {bubblewrap.outside}/.git/commondir",
+        f"echo x > {bubblewrap.outside}/.git/worktrees/tree/commondir",
+        f"echo x > {bubblewrap.outside}/file",
+    ):
+        assert (await inside.run(script)).exit_code != 0, script
+    assert not (bubblewrap.outside / ".git" / "commondir").exists()
+
+
+async def test_sbx_10_a_commit_in_a_submodule_is_denied_with_its_path(bubblewrap: Rig) -> None:
+    inner = bubblewrap.outside / "inner"
+    inner.mkdir()
+    repository(inner)
+    whole = bubblewrap.outside / "whole"
+    whole.mkdir()
+    repository(whole)
+    git(whole, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "sub")
+    facts = await bubblewrap.sandbox.check_workspace(whole / "sub")
+    assert isinstance(facts, WorkspaceFacts)
+    assert facts.git_roots == ()
+    inside = Rig(bubblewrap.sandbox, facts.workdir, bubblewrap.outside, bubblewrap.session)
+    done = await inside.run("touch new && git add new")
+    assert done.sandbox.denied
+    assert str(done.sandbox.path).startswith(str(whole / ".git"))
+
+
+def test_a_worktree_that_is_not_named_back_has_no_outside_roots(tmp_path: Path) -> None:
+    main, forged = tmp_path / "main", tmp_path / "forged"
+    main.mkdir()
+    forged.mkdir()
+    repository(main)
+    git(main, "worktree", "add", "-q", str(tmp_path / "tree"))
+    (forged / ".git").write_text((tmp_path / "tree" / ".git").read_text())
+    assert outside_roots(tmp_path / "tree") == (main / ".git",)
+    assert outside_roots(forged) == ()
+    (forged / ".git").write_text("gitdir: /etc\n")
+    assert outside_roots(forged) == ()
+    os.unlink(forged / ".git")
+    os.mkfifo(forged / ".git")
+    assert outside_roots(forged) == ()
+
+
+async def test_sbx_13_starts_do_not_fail_while_git_rewrites_its_files(bubblewrap: Rig) -> None:
+    repository(bubblewrap.ws)
+    loop = "while :; do git config x.y z; touch .git/modules a; rm -f .git/modules a; done"
+    busy = subprocess.Popen(["bash", "-c", loop], cwd=bubblewrap.ws, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        for _ in range(50):
+            done = await bubblewrap.run("true")
+            assert (done.exit_code, done.sandbox.runner_failed) == (0, None)
+    finally:
+        os.killpg(busy.pid, signal.SIGKILL)
+        busy.wait()
+
+
+async def test_bsh_07_a_rebase_goes_on_without_an_editor(bubblewrap: Rig) -> None:
+    repository(bubblewrap.ws, 2)
+    git(bubblewrap.ws, "checkout", "-q", "-b", "side", "HEAD~1")
+    (bubblewrap.ws / "file").write_text("side\n")
+    git(bubblewrap.ws, "commit", "-q", "-a", "-m", "side")
+    done = await bubblewrap.run(
+        "export GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@example.invalid; main=$(git branch --format='%(refname:short)' |"
+        " grep -v side); git rebase -q $main; echo solved > file; git add file; git rebase --continue",
+        timeout_ms=15_000,
+    )
+    assert (done.exit_code, done.timed_out) == (0, False), done.stderr.text
+    assert git(bubblewrap.ws, "log", "--format=%s").split() == ["side", "1", "0"]
+
+
+async def test_bsh_09_an_interactive_rebase_fails_and_changes_nothing(bubblewrap: Rig) -> None:
+    repository(bubblewrap.ws, 5)
+    head = git(bubblewrap.ws, "rev-parse", "HEAD")
+    done = await bubblewrap.run("git rebase -i HEAD~3", timeout_ms=15_000)
+    assert done.exit_code
+    assert git(bubblewrap.ws, "rev-parse", "HEAD") == head
+
+
+_SERVER = textwrap.dedent("""
+    import sys
+    from pathlib import Path
+    import anyio
+    from placet.sandbox import Bubblewrap, Command, Sandbox, SandboxMode, Selection, Workdir
+    from placet.testing.backends import TestPlaces
+    state = Path(sys.argv[1])
+    box = Sandbox(TestPlaces(state), Selection([Bubblewrap(state)], {}))
+    profile = box.profile("s-killed", Workdir.of(Path(sys.argv[2])), SandboxMode.WORKSPACE_WRITE)
+    said = lambda *_: print("running", flush=True)
+    anyio.run(box.run, Command(profile=profile, script="echo x; sleep 60", on_output=said))
+""")
+
+
+def test_a_workdir_of_a_missing_folder_is_refused(tmp_path: Path) -> None:
+    from placet.sandbox import WorkdirUnusable
+
+    with pytest.raises(WorkdirUnusable):
+        Workdir.of(tmp_path / "nothing")
