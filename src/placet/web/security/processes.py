@@ -42,8 +42,12 @@ class Process:
         return mine == theirs and self.root_mount is not None
 
     def stricter_than(self, other: Process) -> bool:
-        """Return whether this one is under restrictions, which cannot be shed, that the other is not under."""
+        """Return whether this one is under any restriction, which cannot be shed, that the other is not under."""
         return self.no_new_privs > other.no_new_privs or self.seccomp > other.seccomp
+
+    def confined_beside(self, other: Process) -> bool:
+        """Return whether it is restricted as placet restricts commands: no new privileges and a filter of its calls."""
+        return self.no_new_privs >= other.no_new_privs and self.seccomp > other.seccomp and bool(self.no_new_privs)
 
 
 def look(pid: int) -> Process | None:
