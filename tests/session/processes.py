@@ -7,8 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-from placet.session import SessionId
+from placet.session import SessionId, StoreError
 from placet.session.stores.sqlite import SqliteStore
+from placet.session.verify import verify
 from placet.testing.faults import FaultyStore
 from placet.testing.stores import appended, fact, new_session, note
 
@@ -69,6 +70,25 @@ async def listen(path: str) -> None:
         while await store.head() == head:
             await bell.wait(60)
         say(str(await store.head()))
+
+
+async def fill(folder: str) -> None:
+    """Append until the disk is full, make room, go on; print what happened."""
+    spare = Path(folder) / "spare"
+    spare.write_bytes(bytes(512 * 1024))
+    async with await SqliteStore.open(Path(folder) / "placet.db") as store:
+        session = await new_session(store)
+        acknowledged = 0
+        try:
+            while True:
+                appended(await store.append(session, [note(str(acknowledged), "x" * 20_000)]))
+                acknowledged += 1
+        except StoreError as error:
+            say(type(error).__name__)
+        say(str(len(await store.read(session)) == acknowledged + 1))
+        spare.unlink()
+        appended(await store.append(session, [note("after")]))
+        say(str((await verify(store)).well))
 
 
 async def crash(path: str, session: str) -> None:

@@ -24,12 +24,16 @@ pytestmark = pytest.mark.anyio
 SOAK = os.environ.get("PLACET_SOAK") == "1"
 
 
-def run(name: str, *arguments: object, **environment: str) -> subprocess.Popen[str]:
+def environment(**more: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", **more}
+
+
+def run(name: str, *arguments: object, **more: str) -> subprocess.Popen[str]:
     """One of the programs of `processes.py`."""
     return subprocess.Popen(
         [sys.executable, "-m", "tests.session.processes", name, *map(str, arguments)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", **environment},
+        env=environment(**more),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -159,6 +163,19 @@ async def test_ses_05_kill_9_loses_no_acknowledged_event(tmp_path: Path) -> None
         assert all(f"pair:{key.removeprefix('notice:')}" in there for key in there if key.startswith("notice:"))
         assert (await verify(store)).well
         appended(await store.append(session, [note("after")]))
+
+
+def test_a_disk_that_is_really_full_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    """On a file system of 2 MiB, in a mount namespace of its own."""
+    private = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+    mount = 'mount -t tmpfs -o size=2m none "$0" && exec "$@"'
+    if subprocess.run([*private, mount, tmp_path, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this machine lets nobody make a mount namespace")
+    command = [*private, mount, tmp_path, sys.executable, "-m", "tests.session.processes", "fill", tmp_path]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout.split() == ["StoreFull", "True", "True"], done.stderr
 
 
 async def test_a_lock_that_a_reader_takes_on_the_shared_memory_fails_closed_and_passes(tmp_path: Path) -> None:
