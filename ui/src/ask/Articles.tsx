@@ -10,7 +10,7 @@ import { useWords } from "../words/words";
 import { Ladder } from "./Ladder";
 import { Notes } from "./Notes";
 import type { Reach } from "./reach";
-import type { AskReading } from "./reading";
+import { type AskReading, seenLine } from "./reading";
 
 export interface ArticlesProps {
   ask: AskView;
@@ -34,8 +34,7 @@ const Copy = ({ text }: { text: string }) => {
 const What = ({ ask, reading, reach, onEnd }: ArticlesProps) => {
   const words = useWords();
   const { shown, call, long } = reading;
-  const row = shown.lines[Math.min(reach.rows, shown.lines.length) - 1];
-  const seen = row ? row.number + row.lines - 1 : 0;
+  const seen = seenLine(reading, reach);
   const name = call.command === null ? words.ask.arguments : words.ask.command;
   const single = shown.lineCount === 1;
   // The target mode stands on the ladder; said twice it would only take room.

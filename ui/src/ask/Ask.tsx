@@ -11,7 +11,7 @@ import type { Answering, PersonOutcome } from "./answering";
 import { Articles } from "./Articles";
 import { useDigest } from "./digest";
 import { useNarrow, useReach } from "./reach";
-import { readingOf, titleOf } from "./reading";
+import { readingOf, seenLine, titleOf } from "./reading";
 import { Seal, channelName, hueOf, iconOf, whoName } from "./Seal";
 import { Sign } from "./Sign";
 
@@ -245,7 +245,7 @@ export const Ask = (props: AskProps) => {
       </div>
       <button type="button" className="more-cue" tabIndex={-1} onClick={() => body.current?.scrollBy({ top: body.current.clientHeight * 0.8 })}>
         <Icon name="down" />
-        <span>{words.ask.moreBelow}</span>
+        <span>{reading.long && !reach.text && reading.shown.lineCount > 1 ? words.ask.linesSeenMore(reading.shown.lineCount, seenLine(reading, reach)) : words.ask.moreBelow}</span>
       </button>
       {decision ? (
         <footer className="sign">

@@ -4,7 +4,7 @@ import { type CallArguments, callArguments } from "../tool/result";
 import type { AskView } from "../wire/shapes";
 import type { Words } from "../words/words";
 import { type Flag, flagsOf } from "./flags";
-import { isLong } from "./reach";
+import { type Reach, isLong } from "./reach";
 
 export interface AskReading {
   call: CallArguments;
@@ -38,6 +38,12 @@ export const readingOf = (ask: AskView): AskReading => {
   };
   cache.set(ask.subject, reading);
   return reading;
+};
+
+/** The number of the last line that has been on screen whole. */
+export const seenLine = (reading: AskReading, reach: Reach): number => {
+  const row = reading.shown.lines[Math.min(reach.rows, reading.shown.lines.length) - 1];
+  return row ? row.number + row.lines - 1 : 0;
 };
 
 /** The sheet's title: a question in placet's own voice that names the change. Never a word of the agent's. */

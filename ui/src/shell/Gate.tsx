@@ -1,4 +1,5 @@
 import { type ReactNode, useId, useState } from "react";
+import { oneLine } from "../text/visible";
 import { Icon, Wordmark } from "../theme/icons";
 import type { PageKey } from "../wire/key";
 import { redeem } from "../wire/link";
@@ -30,7 +31,8 @@ export const LinkGate = ({ secret, revoked, onLinked }: LinkProps) => {
   const words = useWords();
   const id = useId();
   const [code, setCode] = useState("");
-  const [state, setState] = useState<"ask" | "busy" | "left" | "spent" | "unknown" | "failed" | "storage">("ask");
+  const [state, setState] = useState<"ask" | "busy" | "left" | "spent" | "unknown" | "failed" | "storage" | "refused">("ask");
+  const [why, setWhy] = useState("");
   const [typed, setTyped] = useState(secret === null);
   const send = async () => {
     if (typed && !code.trim()) return;
@@ -39,10 +41,11 @@ export const LinkGate = ({ secret, revoked, onLinked }: LinkProps) => {
     if (outcome.kind === "linked") onLinked(outcome.key);
     else {
       setState(outcome.kind);
+      if (outcome.kind === "refused") setWhy(outcome.why);
       if (outcome.kind === "spent" || outcome.kind === "unknown") setTyped(true);
     }
   };
-  const trouble = state === "spent" ? words.link.spent : state === "unknown" ? words.link.unknown : state === "failed" ? words.link.failed : state === "storage" ? words.link.storage : null;
+  const trouble = state === "spent" ? words.link.spent : state === "unknown" ? words.link.unknown : state === "failed" ? words.link.failed : state === "storage" ? words.link.storage : state === "refused" ? `${words.link.refused} ${oneLine(why, 300)}` : null;
 
   if (!globalThis.isSecureContext || !crypto.subtle)
     return (

@@ -1,6 +1,6 @@
 import { type PageKey, makeKey, saveKey, tryStorage } from "./key";
 
-export type LinkOutcome = { kind: "linked"; key: PageKey } | { kind: "spent" | "unknown" | "failed" | "storage" };
+export type LinkOutcome = { kind: "linked"; key: PageKey } | { kind: "spent" | "unknown" | "failed" | "storage" } | { kind: "refused"; why: string };
 
 /** Takes the one-time secret out of the address, so that it stays in no history, and returns it. */
 export const takeSecret = (): string | null => {
@@ -35,10 +35,12 @@ export const redeem = async (proof: { secret: string } | { code: string }): Prom
       redirect: "error",
       signal: AbortSignal.timeout(15_000),
     });
-    const body = (await response.json()) as { serverKey?: string; keyId?: string; error?: { code?: string } };
+    const body = (await response.json()) as { serverKey?: string; keyId?: string; error?: { code?: string; message?: string } };
     if (!response.ok || typeof body.serverKey !== "string") {
       const code = body.error?.code;
-      return { kind: code === "link-spent" ? "spent" : code === "link-unknown" ? "unknown" : "failed" };
+      if (code === "link-spent") return { kind: "spent" };
+      if (code === "link-unknown") return { kind: "unknown" };
+      return body.error?.message ? { kind: "refused", why: body.error.message } : { kind: "failed" };
     }
     const key: PageKey = { ...made, serverKey: body.serverKey };
     await saveKey(key);

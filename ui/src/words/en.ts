@@ -57,7 +57,6 @@ export const en = {
     contentOf: (path: string) => `Content of ${path}`,
     fileFacts: "If this file changes before it runs, nothing runs. Its content is part of the digest.",
     scriptNotCovered: "Does not cover what is in scripts that it starts",
-    resolvedFolder: "the session’s folder",
     folderIdentity: (id: string) => `folder identity ${id}`,
     now: "now",
     thisCallOnly: "this call only",
@@ -65,7 +64,6 @@ export const en = {
     modeSame: (mode: string) => `Mode: ${mode}. This call changes nothing in it.`,
     fromReadOnly: "Now it can only read.",
     fromWorkspace: "Now its writes stay inside the workspace.",
-    fromFull: "Now it runs without a sandbox.",
     toWorkspace: "For this one call it may write inside the workspace, and nowhere else.",
     toFullBefore: "For this one call there is ",
     toFullStrong: "no sandbox",
@@ -155,7 +153,6 @@ export const en = {
   tool: {
     ran: (code: number) => (code === 0 ? "Ran, exit code 0" : `Ended with exit code ${code}`),
     done: "Done",
-    failed: "Failed",
     error: "Error",
     running: "Running",
     prepared: "Getting ready",
@@ -186,7 +183,6 @@ export const en = {
     showEarlier: (n: number) => `Show ${many(n, "earlier line", "earlier lines")}`,
     showLess: "Show fewer lines",
     truncated: (bytes: string) => `${bytes} in the middle were not kept.`,
-    noOutput: "No output",
     call: "Call",
     openAsk: "Open the ask",
     arguments: "Arguments",
@@ -240,7 +236,6 @@ export const en = {
     laterHint: "The agent reads this when it has finished",
     stop: "Stop",
     stopping: "Stopping…",
-    notSent: "Your message was not sent. It is still here.",
     stopFailed: "The stop was not recorded. Try again.",
     offline: "No connection: nothing can be sent now.",
     preset: "What the agent may touch",
@@ -279,7 +274,6 @@ export const en = {
     decisionsWait: (n: number) => many(n, "decision waits for you", "decisions wait for you"),
     working: "Working",
     interrupted: "Interrupted",
-    archived: "Archived",
     showArchived: (n: number) => `Show ${many(n, "archived session", "archived sessions")}`,
     hideArchived: "Hide archived sessions",
     connected: "Connected to this machine",
@@ -324,10 +318,8 @@ export const en = {
     limitsUntested: (backend: string) => `The sandbox here (${backend}) has not been tested:`,
     understood: "Read",
     titleWaiting: (n: number, title: string) => (n ? `(${n}) ${title}` : title),
-    failed: "That did not work.",
     loading: "Reading the log…",
     loadFailed: "The session could not be read.",
-    log: "Log",
   },
 
   fresh: {
@@ -337,7 +329,6 @@ export const en = {
     preset: "What the agent may touch",
     message: "First message",
     messageHint: "Optional. For example: $ echo hi > ~/note.txt",
-    model: "Model",
     start: "Start the session",
     back: "Back",
     starting: "Starting…",
@@ -369,14 +360,13 @@ export const en = {
     codeTitle: "This browser is not signed in.",
     codeText: "Run “placet link” in a terminal, open the address that it prints, or type the code from it here.",
     codeLabel: "Code",
-    codeYes: "Sign in this browser",
     spent: "This link has been used or is too old. Run “placet link” in a terminal for a fresh one.",
     unknown: "placet does not know this link or code. Run “placet link” in a terminal for a fresh one.",
+    refused: "placet refused to sign this browser in:",
     failed: "placet did not answer. Try again.",
     revoked: "The key of this browser is no longer accepted.",
     insecure: "This address does not allow a key. Open placet at http://127.0.0.1 or http://localhost.",
     signing: "Signing in…",
-    done: "This browser is signed in.",
     storage: "This browser does not let the page keep a key (private window?). Nothing was sent.",
   },
 
@@ -400,8 +390,8 @@ export const en = {
     close: "Close",
   },
 
-  marks: { tab: "tab", comb: "stacked marks" },
-  time: { second: "s", today: "today" },
+  marks: { tab: "tab" },
+  time: { today: "today" },
 };
 
 export type Words = typeof en;
