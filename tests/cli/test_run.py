@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Cli
+from tests.conftest import missing
 
 OneLine = Callable[["subprocess.CompletedProcess[str]"], str]
 
@@ -66,6 +67,27 @@ def test_full_access_runs_without_asking(cli: Cli, workspace: Path) -> None:
     done = cli("run", "$ echo hi > ~/note.txt", "--cwd", str(workspace), "--preset", "danger-full-access")
     assert done.returncode == 0, done.stderr
     assert (cli.account / "note.txt").read_text() == "hi\n"
+
+
+def test_where_nothing_confines_no_command_runs_and_the_exit_code_is_1(cli: Cli, workspace: Path) -> None:
+    done = cli("run", "$ touch made", "--cwd", str(workspace), env={"PLACET_SANDBOX": "none"})
+    assert done.returncode == 1
+    assert "No sandbox works on this machine" in done.stderr
+    assert not (workspace / "made").exists()
+
+
+@pytest.mark.parametrize("backend", ["bubblewrap", "landlock"])
+def test_each_backend_denies_and_the_agent_asks_once(cli: Cli, workspace: Path, backend: str) -> None:
+    report = json.loads(cli("doctor", "--json").stdout)["sandbox"]["backends"]
+    if not next(found["usable"] for found in report if found["name"] == backend):
+        missing(backend, "doctor says that it does not work here")
+    chosen = {"PLACET_SANDBOX": backend}
+    done = cli("run", "$ echo hi > ~/note.txt", "--cwd", str(workspace), "--json", env=chosen)
+    assert done.returncode == 4, done.stderr
+    first = next(event["data"] for event in events(done) if event["type"] == "tool/result")
+    assert first["value"]["sandbox"]["denied"] is True
+    [asked] = [event["data"] for event in events(done) if event["type"] == "approval/asked"]
+    assert asked["subject"]["denied"]["path"].endswith("note.txt")
 
 
 def test_files_of_commands_get_the_persons_own_umask(cli: Cli, workspace: Path) -> None:

@@ -10,6 +10,7 @@ from placet.cli.card import decided
 from placet.cli.log import as_json as event_json
 from placet.cli.output import say, say_json, warn
 from placet.cli.visible import visible_line
+from placet.sandbox.errors import SandboxUnavailable
 from placet.session.codec import unescape
 from placet.session.event import Event
 from placet.session.ids import SessionId
@@ -28,11 +29,14 @@ class Report:
         self._reading = anyio.Lock()
         self._ended: str | None = None
         self._refused = False
+        self._no_sandbox = False
 
     @property
     def code(self) -> int:
         """The exit code that tells how it went."""
         match self._ended:
+            case "completed" if self._no_sandbox:
+                return FAILED
             case "completed":
                 return NOT_GRANTED if self._refused else COMPLETED
             case "aborted":
@@ -58,6 +62,8 @@ class Report:
     def _take(self, event: Event) -> None:
         if event.type == "turn/end":
             self._ended = event.data["reason"]["kind"]
+        if event.type == "tool/result" and event.data["code"] == SandboxUnavailable.code:
+            self._no_sandbox = True
         if event.type == "approval/decided" and not grants(Outcome(event.data["outcome"])):
             self._refused = True
         if self._as_json:

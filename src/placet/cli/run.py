@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from placet.app.errors import Refused
 from placet.cli import process
-from placet.cli.output import fail, warn
+from placet.cli.output import fail
 from placet.cli.session import absolute
 
 if TYPE_CHECKING:
@@ -81,8 +81,6 @@ async def _begin(placet: "Placet", task: _Task) -> "SessionId":
     made = await create_session(placet.store, placet.sandbox, wish, by=placet.by)
     if not isinstance(made, Created):
         raise Refused(made.why)
-    if made.warning is not None:
-        warn(made.warning)
     await placet.store.acquire(made.session, placet.holder, alive)
     await send_message(placet.store, made.session, task.text, new_message_id(), by=placet.by)
     return made.session

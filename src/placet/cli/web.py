@@ -80,4 +80,3 @@ def _tell(serving: "Serving", *, open_browser: bool) -> None:
 
 def _say(said: "Said") -> None:
     say(said.text)
-
