@@ -54,8 +54,7 @@ def test_the_source_archive_holds_the_sources_and_the_built_page(archives: Path)
 
 
 def test_a_wheel_from_the_source_archive_needs_no_node(archives: Path, tmp_path: Path) -> None:
-    with tarfile.open(next(archives.glob("*.tar.gz"))) as archive:
-        archive.extractall(tmp_path, filter="data")
+    run(["tar", "-xzf", str(next(archives.glob("*.tar.gz")))], tmp_path)
     unpacked = next(tmp_path.glob("placet-*"))
     assert Page(unpacked).is_fresh()
     said = run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)], unpacked)
