@@ -94,7 +94,10 @@ def dumps(value: Any) -> str:
 
 def loads(text: str | bytes) -> Any:
     """The frozen value of a JSON text. Raises ValueError for broken JSON, equal keys in one object and NaN."""
-    return _frozen(json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant))
+    try:
+        return _frozen(_DECODER.decode(text if isinstance(text, str) else text.decode()))
+    except RecursionError:
+        raise ValueError("nested too deep") from None
 
 
 def freeze(value: Any) -> Any:
@@ -118,7 +121,7 @@ def canonical(value: Any) -> bytes:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> FrozenDict:
-    found = FrozenDict((name, _frozen(item)) for name, item in pairs)
+    found = FrozenDict([(name, _frozen(item) if isinstance(item, list) else item) for name, item in pairs])
     if len(found) != len(pairs):
         raise ValueError("equal keys in one object")
     return found
@@ -130,3 +133,6 @@ def _frozen(value: Any) -> Any:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
