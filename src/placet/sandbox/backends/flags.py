@@ -21,10 +21,10 @@ _NAME_RESOLUTION = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf")
 class Form(Enum):
     """The ways to ask bubblewrap for a sandbox, best first; a probe tells which works on a machine."""
 
-    USER_NAMESPACE = ("--unshare-user", "--disable-userns")
-    USER_NAMESPACE_OPEN = ("--unshare-user",)
+    USER_NAMESPACE = "--unshare-user --disable-userns"
+    USER_NAMESPACE_OPEN = "--unshare-user"
     """For a bubblewrap before 0.8; the system call filter refuses further user namespaces."""
-    NO_USER_NAMESPACE = ()
+    NO_USER_NAMESPACE = ""
     """For uid 0 without user namespaces (containers) and for a setuid bubblewrap."""
 
 
@@ -35,7 +35,7 @@ def flags(profile: Profile, form: Form, *, seccomp: int, status: int, inside: Pa
     covered = [*early, *late]
     return [
         *("--ro-bind", "/", "/", "--dev", "/dev", "--unshare-pid", "--proc", "/proc", "--remount-ro", "/proc"),
-        *form.value,
+        *form.value.split(),
         *("--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL"),
         *(("--unshare-net",) if profile.network is Network.NONE else ()),
         *("--tmpfs", str(_RUN)),
