@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from placet.cli.visible import hidden_count, visible, visible_line
-from placet.session.codec import unescape
+from placet.session.codec import loads, unescape
 
 _LABEL = 9
 _GUTTER = 8
@@ -100,7 +100,7 @@ def waited(milliseconds: int) -> str:
 def parsed(arguments: str) -> dict[str, Any]:
     """The arguments as an object, or empty where they are none; the card then shows the text itself."""
     try:
-        value = json.loads(unescape(arguments))
+        value = loads(unescape(arguments))
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}

@@ -1,6 +1,5 @@
 """What a run without a page prints: the log's own events as they come, for reading or as JSON lines."""
 
-import json
 from typing import Any
 
 import anyio
@@ -11,7 +10,7 @@ from placet.cli.log import as_json as event_json
 from placet.cli.output import say, say_json, warn
 from placet.cli.visible import visible_line
 from placet.sandbox.errors import SandboxUnavailable
-from placet.session.codec import unescape
+from placet.session.codec import loads, unescape
 from placet.session.event import Event
 from placet.session.ids import SessionId
 from placet.session.store import Store
@@ -97,7 +96,7 @@ class Report:
 
 def _command(arguments: str) -> str:
     try:
-        value = json.loads(unescape(arguments))
+        value = loads(unescape(arguments))
         return str(value["command"])
     except (ValueError, KeyError, TypeError):
         return visible_line(arguments)
