@@ -152,7 +152,7 @@ def test_a_browser_that_its_packager_confined_is_not_taken_for_an_agent_s_orphan
 ) -> None:
     me = look(os.getpid())
     assert me is not None
-    browser = replace(me, pid=10**6, parent=1, no_new_privs=1, seccomp=2, root_mount="another")
+    browser = replace(me, pid=10**6, parent=1, no_new_privs=1, seccomp=2, filters=me.filters + 1, root_mount="another")
     orphan = replace(browser, root_mount=me.root_mount)
 
     def found(process: Process) -> Any:
@@ -160,6 +160,7 @@ def test_a_browser_that_its_packager_confined_is_not_taken_for_an_agent_s_orphan
         return objection(connection.client_end, connection.server_end, tmp_path)
 
     with Connection() as connection:
+        assert found(replace(orphan, seccomp=me.seccomp, filters=me.filters)) is None  # Chromium's network service
         assert found(browser) is None
         assert "confined" in found(orphan)
 

@@ -140,7 +140,7 @@ async def test_a_killed_server_s_redirect_file_is_removed_by_the_next(tmp_path: 
     (folder / "open-left.html").write_text("a dead link")
     (folder / "s-1").mkdir()
     async with running(tmp_path) as house:
-        assert [path for path in folder.glob("*.html")] == [house.serving.link_file]
+        assert list(folder.glob("*.html")) == [house.serving.link_file]
     assert [path.name for path in folder.iterdir()] == ["s-1"]
 
 

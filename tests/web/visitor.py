@@ -1,7 +1,7 @@
 """Somebody else's process that talks to a server: `python -m tests.web.visitor HOW JSON`; prints status and body.
 
-HOW says what kind of process it is: `plain`, `private` (others cannot look into it), `no-new-privs`, `confined` (that and
-a filter of its calls), `placets-child` (started by a process that registered as placet), `heir` (the process that
+HOW says what kind of process it is: `plain`, `private` (others cannot look into it), `no-new-privs`, `confined` (that
+and a filter of its calls), `placets-child` (started by a process that registered as placet), `heir` (the process that
 connected is gone), `other-mounts`, `other-pids`.
 """
 
@@ -42,10 +42,9 @@ def become(how: str) -> None:
         allow_all = Filter(0x06, 0, 0, 0x7FFF_0000)
         program = Program(1, ctypes.pointer(allow_all))
         assert LIBC.prctl(22, 2, ctypes.byref(program), 0, 0) == 0
-    if how == "other-mounts":
-        if LIBC.unshare(CLONE_NEWNS) != 0:
-            print(json.dumps({"cannot": os.strerror(ctypes.get_errno())}))
-            sys.exit(0)
+    if how == "other-mounts" and LIBC.unshare(CLONE_NEWNS) != 0:
+        print(json.dumps({"cannot": os.strerror(ctypes.get_errno())}))
+        sys.exit(0)
 
 
 class OnSocket(http.client.HTTPConnection):

@@ -83,6 +83,7 @@ async def _unknown_event(request: Request, error: Exception) -> Response:
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
+    logger.error("something broke while %s was asked", request.scope["method"], exc_info=error)
     return refusal(_Broken("something broke inside placet", hint="The terminal of placet says more."))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from placet.approval.answer import BadResponse, NotPending, Receipt
 from placet.approval.outcome import Outcome, grants
 from placet.session.ids import AskId

@@ -90,7 +90,7 @@ def _of_the_agent(process: Process, me: Process, placets: frozenset[Mark]) -> bo
     no_new_privs too (Chromium's network service), but no filter. A browser that its packager confined lives in a
     mount namespace of its own.
     """
-    if process.mark in placets or (process.seccomp > me.seccomp and process.same_world(me)):
+    if process.mark in placets or (process.filtered_beyond(me) and process.same_world(me)):
         return True
     try:
         return any(ancestor.mark in placets for ancestor in ancestors(process))

@@ -27,6 +27,7 @@ class Process:
     name: str
     no_new_privs: int
     seccomp: int
+    filters: int
     pid_spaces: int
     root_mount: str | None
     users: str
@@ -43,11 +44,11 @@ class Process:
 
     def stricter_than(self, other: Process) -> bool:
         """Return whether this one is under any restriction, which cannot be shed, that the other is not under."""
-        return self.no_new_privs > other.no_new_privs or self.seccomp > other.seccomp
+        return self.no_new_privs > other.no_new_privs or self.filtered_beyond(other)
 
-    def confined_beside(self, other: Process) -> bool:
-        """Return whether it is restricted as placet restricts commands: no new privileges and a filter of its calls."""
-        return self.no_new_privs >= other.no_new_privs and self.seccomp > other.seccomp and bool(self.no_new_privs)
+    def filtered_beyond(self, other: Process) -> bool:
+        """Return whether more of its system calls are filtered: in a container both may be under a filter."""
+        return (self.seccomp, self.filters) > (other.seccomp, other.filters)
 
 
 def look(pid: int) -> Process | None:
@@ -65,6 +66,7 @@ def look(pid: int) -> Process | None:
             name=name,
             no_new_privs=int(status.get("NoNewPrivs", "0")),
             seccomp=int(status.get("Seccomp", "0")),
+            filters=int(status.get("Seccomp_filters", "0")),
             pid_spaces=len(status["NSpid"].split()),
             root_mount=_root_mount(pid),
             users=(PROC / str(pid) / "uid_map").read_text(),
