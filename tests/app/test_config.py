@@ -58,6 +58,8 @@ def test_nothing_is_read_from_the_current_folder_or_a_dotenv(tmp_path: Path, mon
         ("[asks]\ndeadline_seconds = 0", "config.toml: asks.deadline_seconds"),
         ("[asks]\nopen_limit = 'many'", "config.toml: asks.open_limit"),
         ("[asks]\nresponders = []", "config.toml: asks.responders"),
+        ("[asks]\nresponders = ['magic']", "'magic' is not a responder"),
+        ("[asks]\nresponders = ['inbox', 'inbox']", "once"),
         ('[model]\nbase_url = "ftp://example.invalid"', "http:// or https://"),
         ('[model]\nbase_url = "http://name:key@127.0.0.1/v1"', "no name, key or query"),
         ('[model]\napi_key = "sk-1"', "Keys are read from the environment only"),

@@ -33,6 +33,9 @@ ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
 FLAGS: Mapping[str, str] = {"port": "--port", "model.name": "--model", "default_preset": "--preset"}
 """The flag of each setting that has one."""
 
+RESPONDERS = ("inbox",)
+"""Who can stand in the chain."""
+
 Network = Literal["open", "none"]
 
 
@@ -51,6 +54,16 @@ class Asks(_Table):
     """More open asks than this in one session end the call with an error."""
     weak_socket_answers: bool = True
     """Whether answers over the socket count after a command has run with full access."""
+
+    @field_validator("responders")
+    @classmethod
+    def _known_responders(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name not in RESPONDERS:
+                raise ValueError(f"{name!r} is not a responder. There are: {', '.join(RESPONDERS)}")
+        if len(set(names)) != len(names):
+            raise ValueError("a responder stands in the order once")
+        return names
 
 
 class SandboxSettings(_Table):

@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
-from placet.app.config import Config
+from placet.app.config import Config, SandboxSettings
+from placet.app.config import WorkspaceSettings as OfWorkspace
 from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.sandbox.backend import Backend
 from placet.sandbox.backends.bubblewrap import Bubblewrap
 from placet.sandbox.backends.landlock import Landlock
+from placet.sandbox.policy import Network
 from placet.sandbox.selection import FORCE, Selection
-from placet.sandbox.service import Sandbox, Settings
+from placet.sandbox.service import Sandbox, Settings, WorkspaceSettings
 from placet.sandbox.workspace.hidden import BY_DEFAULT, hidden
 
 
@@ -22,8 +24,23 @@ def selection_of(config: Config) -> Selection:
 def sandbox_of(config: Config, clock: Clock = SYSTEM_CLOCK) -> Sandbox:
     """The one sandbox of this process."""
     names, shown = _hide_list(config)
-    settings = Settings(hidden=names, shown=shown, umask=config.umask)
+    chosen = config.settings.sandbox
+    settings = Settings(
+        hidden=names,
+        shown=shown,
+        umask=config.umask,
+        network=Network(chosen.network),
+        unix_sockets=chosen.unix_sockets,
+        workspaces={Path(path): _of_workspace(own, chosen) for path, own in config.settings.workspaces.items()},
+    )
     return Sandbox(config.places, selection_of(config), clock, settings=settings)
+
+
+def _of_workspace(own: OfWorkspace, chosen: SandboxSettings) -> WorkspaceSettings:
+    return WorkspaceSettings(
+        Network(own.network or chosen.network),
+        chosen.unix_sockets if own.unix_sockets is None else own.unix_sockets,
+    )
 
 
 def hidden_paths(config: Config) -> tuple[Path, ...]:

@@ -54,13 +54,16 @@ class _Task:
 
 async def _run(config: "Config", task: _Task) -> int:
     from placet.app.composition import open_placet
+    from placet.cli.logs import to_terminal
     from placet.cli.report import Report
 
-    async with open_placet(config, kind="run") as placet:
-        session = await _begin(placet, task)
-        report = Report(placet.store, session, as_json=task.as_json)
-        await _work(placet, session, report)
-        return report.code
+    config.places.prepare()
+    with to_terminal(config.places.logs):
+        async with open_placet(config, kind="run") as placet:
+            session = await _begin(placet, task)
+            report = Report(placet.store, session, as_json=task.as_json)
+            await _work(placet, session, report)
+            return report.code
 
 
 async def _begin(placet: "Placet", task: _Task) -> "SessionId":

@@ -34,10 +34,10 @@ def web(
 async def _serve(config: "Config", open_browser: bool) -> None:
     import anyio
 
-    from placet.agent.groups import unwrapped
     from placet.app.composition import open_placet
     from placet.app.serving import services_of
     from placet.cli.logs import to_terminal
+    from placet.kernel.groups import unwrapped
     from placet.web.errors import AlreadyServing, PageDamaged, PlantedKey, PortTaken
     from placet.web.serve import serve
 
