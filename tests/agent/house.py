@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -148,10 +149,15 @@ class House:
             group.cancel_scope.cancel()
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    """Return as soon as something holds that no event tells."""
+    with anyio.fail_after(30):
+        while not holds():
+            await anyio.sleep(0.005)
+
+
 def line_of(asked: Event) -> str:
     """The line in the arguments of an ask's call."""
-    import json
-
     return str(json.loads(asked.data["subject"]["arguments"])["line"])
 
 

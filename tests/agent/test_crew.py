@@ -14,7 +14,7 @@ from placet.agent.worker import Worker
 from placet.session.errors import UnknownSession
 from placet.session.ids import MessageId, SessionId, new_message_id
 from placet.testing.models import Say, ScriptedModel, call
-from tests.agent.house import BY, House, house, new_session
+from tests.agent.house import BY, House, house, new_session, until
 
 pytestmark = pytest.mark.anyio
 
@@ -71,20 +71,20 @@ async def test_many_sessions_are_worked_on_side_by_side(tmp_path: Path) -> None:
             await gestures.send_message(home.store, session, "go", new_message_id(), by=BY)
         for session in sessions:
             await home.wait_for("turn/end", session=session)
-        with anyio.fail_after(10):
-            while crew.working:
-                await anyio.sleep(0.01)
+        await until(lambda: not crew.working)
 
 
 async def test_a_session_that_is_deleted_in_mid_turn_ends_its_worker_only(tmp_path: Path) -> None:
+    gone = anyio.Event()
+
     async def during() -> None:
         await home.store.remove(home.session)
+        gone.set()
 
     async with house(tmp_path, ScriptedModel([Say("x", during=during), Say("y")])) as home, home.crew() as crew:
         await home.send()
-        with anyio.fail_after(10):
-            while await home.store.lookup(home.session, "created") is not None or crew.working:
-                await anyio.sleep(0.01)
+        await gone.wait()
+        await until(lambda: not crew.working)
         other = await new_session(home.store, home.cwd)
         await gestures.send_message(home.store, other, "go", new_message_id(), by=BY)
         await home.wait_for("turn/end", session=other)
@@ -120,7 +120,7 @@ async def test_partial_and_deltas_are_those_of_the_kit(tmp_path: Path) -> None:
         assert crew.deltas is home.kit.speech.deltas and crew.partial(SessionId("s-other")) is None
 
 
-# ---- gestures ----------------------------------------------------------------------------------------------------------
+# ---- gestures ----
 
 
 async def test_gestures_on_a_session_that_does_not_exist_are_refused(tmp_path: Path) -> None:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from placet.agent.worker import Worker
+from placet.approval import events
+from placet.approval.outcome import Policy
+from placet.approval.subject import CallKey, build
 from placet.session import keys
 from placet.session.errors import LeaseLost, StoreGone
 from placet.session.event import Draft
-from placet.session.stores.sqlite import SqliteStore
+from placet.session.ids import AskId
 from placet.session.store import Appended, Held
+from placet.session.stores.sqlite import SqliteStore
+from placet.testing.clock import ManualClock
 from placet.testing.faults import Fault, FaultyStore
 from placet.testing.models import Say, ScriptedModel, call
-from tests.agent.house import BY, House, house
+from placet.tools.tool import definition_digest
+from tests.agent.house import House, house
 
 pytestmark = pytest.mark.anyio
 
@@ -78,7 +88,7 @@ async def test_a_crew_outlives_a_store_that_is_gone_for_a_while(tmp_path: Path) 
     store = FaultyStore(await SqliteStore.open(tmp_path / "placet.db"))
     async with house(tmp_path, one_call(), store=store) as home, home.crew():
         store.down = True
-        await anyio.sleep(0)
+        await anyio.lowlevel.checkpoint()
         with pytest.raises(StoreGone):
             await home.send()
         store.down = False
@@ -104,30 +114,24 @@ async def test_a_worker_that_lost_its_lease_settles_nothing_and_drops_its_memory
         assert lease is not None and lease.holder == "another", "nor does it give back what is not its own"
 
 
-async def test_a_session_that_a_living_process_has_is_left_alone(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
-    from placet.session import lease as leases
-
+async def test_f12_a_session_that_a_living_process_has_is_left_alone(tmp_path: Path) -> None:
+    code = "from placet.session.lease import holder; print(holder(), flush=True); input()"
     async with house(tmp_path, one_call()) as home:
-        other = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
-        try:
-            name = leases.holder().replace(str(leases.os.getpid()), str(other.pid), 1)
-            start = leases._start(other.pid)
-            name = f"{other.pid}:{start}:{name.split(':', 2)[2]}"
+        environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [sys.executable, "-c", code]
+        with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            assert other.stdout is not None
+            name = other.stdout.readline().decode().strip()
             await home.store.acquire(home.session, name, lambda holder: False)
             await home.send()
-            assert isinstance(await Worker(home.kit, home.session).run(), Held)
+            assert await Worker(home.kit, home.session).run() == Held(name)
             assert not await home.of("turn/start")
-        finally:
             other.kill()
-            other.communicate()
         await home.work()
         assert home.ran() == ["a"], "its process is dead now"
 
 
-# ---- a log of another writer -------------------------------------------------------------------------------------------
+# ---- a log of another writer ----
 
 WHERE = {"turn": 1, "step": 1, "position": 0}
 ARGUMENTS = '{"line": "a", "widen": true}'
@@ -147,12 +151,6 @@ async def foreign(home: House, *drafts: Draft) -> None:
 
 
 def asked_by(home: House, *, policy: str = "ask", position: int = 0) -> Draft:
-    from placet.approval import events
-    from placet.approval.outcome import Policy
-    from placet.approval.subject import CallKey, build
-    from placet.session.ids import AskId
-    from placet.tools.tool import definition_digest
-
     [tool] = home.kit.tools.tools()
     subject = build(
         ask=AskId(f"a-{position}"),
@@ -202,8 +200,6 @@ async def test_an_ask_of_no_call_of_the_turn_is_cancelled_as_asker_gone(tmp_path
 
 
 async def test_a_grant_older_than_ten_minutes_is_not_used_and_the_person_is_told(tmp_path: Path) -> None:
-    from placet.testing.clock import ManualClock
-
     clock = ManualClock()
     store = await SqliteStore.open(tmp_path / "placet.db", clock=clock)
     async with house(tmp_path, ScriptedModel([]), store=store, clock=clock) as home:

@@ -8,7 +8,7 @@ import pytest
 
 from placet.agent.model import AssistantTurn, ModelRequest, Reply, TextDelta, ToolReturn, UserTurn
 from placet.agent.model.port import Message
-from placet.agent.rehearsal import GREETING, Answer, Rehearsal, narrowest, respond
+from placet.agent.model.rehearsal import GREETING, Answer, Rehearsal, narrowest, respond
 from placet.tools.bash.text import HINT
 
 pytestmark = pytest.mark.anyio
@@ -19,7 +19,8 @@ OFFER = HINT
 
 
 def denied(path: str = "/home/x/note.txt", mode: str = "workspace-write", offer: str = OFFER) -> str:
-    return f"[stderr]\nbash: line 1: {path}: Read-only file system\n[sandbox: file access denied under {mode} mode]\n{offer}\n[exit code: 1]"
+    said = f"bash: line 1: {path}: Read-only file system"
+    return f"[stderr]\n{said}\n[sandbox: file access denied under {mode} mode]\n{offer}\n[exit code: 1]"
 
 
 def arguments(answer: Answer) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""The main job without a page: the rehearsal, the real store, the real pipeline, the real sandbox, and a person's answer."""
+"""The main job without a page: rehearsal, store, pipeline and sandbox are the real ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from placet.agent.rehearsal import Rehearsal
+from placet.agent.model.rehearsal import Rehearsal
 from placet.sandbox.backends.bubblewrap import Bubblewrap
 from placet.sandbox.backends.landlock import Landlock
 from placet.sandbox.mode import SandboxMode

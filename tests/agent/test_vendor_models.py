@@ -197,11 +197,11 @@ def test_an_address_from_the_configuration_needs_no_key() -> None:
 
 
 def test_importing_the_agent_does_not_import_a_vendors_library() -> None:
-    code = "import sys, placet.agent.model, placet.agent.rehearsal; print([m for m in ('pydantic_ai', 'openai', 'anthropic') if m in sys.modules])"
-    path = os.pathsep.join(sys.path)
-    run = subprocess.run(
-        [sys.executable, "-c", code], env={"PYTHONPATH": path}, capture_output=True, text=True, check=True
-    )
+    rooms = "placet.agent.model, placet.agent.model.rehearsal, placet.agent.crew"
+    code = f"import sys, {rooms}; print([m for m in ('pydantic_ai', 'openai', 'anthropic') if m in sys.modules])"
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
 
 

@@ -1,8 +1,9 @@
 """Worker processes for the scenarios: this file is run as a program, and killed.
 
-`python process.py DB turn SESSION` drives one session with a responder that answers by itself: line `a` is allowed, line
-`b` is rejected with a note as soon as `a` has its result. `python process.py DB serve` is a crew whose asks wait in the
-inbox. With PLACET_CRASH_AFTER=TYPE:N the process kills itself right after the N-th event of that type is durable.
+`python process.py DB turn SESSION` drives one session with a responder that answers by itself: line `a` is allowed,
+line `b` is rejected with a note as soon as `a` has its result. `python process.py DB serve` is a crew whose asks wait
+in the inbox. With PLACET_CRASH_AFTER=TYPE:N the process kills itself right after the N-th event of that type is
+durable.
 """
 
 from __future__ import annotations

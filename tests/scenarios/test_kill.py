@@ -1,7 +1,7 @@
 """kill -9 after each event of one turn with two parallel asks; then another process takes over, by the recovery table.
 
-The rows of the table are the parameters: what is found after the kill has to be that row, and what the takeover makes of
-it has to be what the row says.
+The rows of the table are the parameters: what is found after the kill has to be that row, and what the takeover makes
+of it has to be what the row says.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ async def test_loading_to_read_never_appends(tmp_path: Path) -> None:
     try:
         before = await home.store.head()
         await SessionLog.open(home.store, home.session)
-        assert (await home.inbox.open()).total == 2
+        assert (await home.inbox.open()).total == len((await left(home)).undecided) > 0
         assert await home.store.head() == before
     finally:
         await home.store.aclose()

@@ -1,4 +1,4 @@
-"""A server that is killed with open asks, and what the next one finds; the person acts from this process, never the server's."""
+"""A server that is killed with open asks, and what the next one finds. People act from this process."""
 
 from __future__ import annotations
 

@@ -1,22 +1,23 @@
 """What the model is told about its place: standing instructions, and one statement that travels only when it changes.
 
-The statement is put together from contributions, each with a name and an order (contract A21, D19, G14). It goes into the
-conversation as a message of the plugin `context`, and again only when its text is another one than the last that the
-model saw. The instructions never change, so that vendors can keep them cached.
+The statement is put together from contributions, each with a name and an order (contract A21, D19, G14). It goes into
+the conversation as a message of the plugin `context`, and again only when its text is another one than the last that
+the model saw. The instructions never change, so that vendors can keep them cached.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from placet.agent.mailbox import Source
-from placet.agent.standing import STANDING
 from placet.agent.transcript import CONTEXT, TRANSCRIPT
 from placet.approval.outcome import Policy
 from placet.approval.policy import PolicyFold
 from placet.sandbox.mode import ModeFold, SandboxMode
+from placet.session.event import Event
 from placet.session.log import SessionLog
 
 SOURCE = Source("plugin", CONTEXT)
@@ -25,23 +26,49 @@ INSTRUCTIONS = """\
 You are an agent that works in one folder of a person's computer, through the tools that you are given.
 Look before you change things, do what was asked and no more, and say plainly what you did and what you saw.
 Check the last line of every command's output, which tells how it ended, before you go on.
-Some actions reach further than the sandbox lets them. A person decides about those, one at a time, and their answer \
-holds for exactly that action. Silence is no consent. If a person refuses, accept it: do not look for another way to the \
-same effect, and say what remains undone.
+Some actions reach further than the sandbox lets them. A person decides about those, one at a time, and their \
+answer holds for exactly that action. Silence is no consent. If a person refuses, accept it: do not look for another \
+way to the same effect, and say what remains undone.
 Messages that begin with [placet] state the rules that are in force now; the newest one counts."""
 
 HEAD = "[placet] The rules of this session now:"
 
 POLICY_TEXTS = {
     Policy.ASK: (
-        "Approval: an action that needs it may be put to a person, who allows or rejects it. If nobody is there to answer,"
-        " it does not happen."
+        "Approval: an action that needs it may be put to a person, who allows or rejects it."
+        " If nobody is there to answer, it does not happen."
     ),
     Policy.NEVER: (
-        "Approval: prompts are off. Whatever would need approval is rejected automatically, so do not request escalation:"
-        " leave sandbox_permissions out."
+        "Approval: prompts are off. Whatever would need approval is rejected automatically,"
+        " so do not request escalation: leave sandbox_permissions out."
     ),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The session's folder, which never changes, and the model that later steps ask (None: the default one)."""
+
+    cwd: Path = Path("/")
+    model: str | None = None
+
+
+class StandingFold:
+    """Reads `session/created` and `session/model`."""
+
+    def start(self) -> Standing:
+        return Standing()
+
+    def step(self, state: Standing, event: Event) -> Standing:
+        match event.type:
+            case "session/created":
+                return replace(state, cwd=Path(event.data["cwd"]))
+            case "session/model":
+                return replace(state, model=event.data["model"])
+        return state
+
+
+STANDING = StandingFold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +114,21 @@ def standard_context(policy: PolicyFold, mode: ModeFold) -> Context:
 
 def sandbox_text(mode: SandboxMode, root: str) -> str:
     """What a mode means for the model's commands (O4)."""
+    folder = json.dumps(root, ensure_ascii=False)
     match mode:
         case SandboxMode.READ_ONLY:
             return (
-                "Sandbox: read-only. Commands run, but cannot change files in the workspace"
-                f" {json.dumps(root, ensure_ascii=False)} or elsewhere. Do not refuse a task for that reason: try what it"
-                " needs, and follow the guidance in the result if the sandbox denies it."
+                f"Sandbox: read-only. Commands run, but cannot change files in the workspace {folder} or elsewhere."
+                " Do not refuse a task for that reason: try what it needs, and follow the guidance in the result if the"
+                " sandbox denies it."
             )
         case SandboxMode.WORKSPACE_WRITE:
             return (
-                f"Sandbox: workspace-write. Commands can change files inside {json.dumps(root, ensure_ascii=False)};"
-                " temporary directories may be writable too. Everything else can be read, not changed."
+                f"Sandbox: workspace-write. Commands can change files inside {folder}; temporary directories may be"
+                " writable too. Everything else can be read, not changed."
             )
         case SandboxMode.DANGER_FULL_ACCESS:
-            return (
-                "Sandbox: danger-full-access. Commands are not confined: they can do whatever the person's account can."
-            )
+            return "Sandbox: danger-full-access. Nothing confines commands: they can do what the person's account can."
 
 
 def switch_text(old: Policy, new: Policy) -> str:

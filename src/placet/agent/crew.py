@@ -1,7 +1,7 @@
 """All workers of one process: one for each session that something wakes, for as long as it works.
 
-The crew follows the store's feed. At its start, and every few seconds, it takes over every open turn whose holder is dead.
-Several processes may do this on one store: the lease decides who works.
+The crew follows the store's feed. At its start, and every few seconds, it takes over every open turn whose holder is
+dead. Several processes may do this on one store: the lease decides who works.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Crew:
                 await bell.wait(LOOK_AGAIN)
 
     async def _look_for_work(self, group: TaskGroup) -> None:
-        """Start a worker for each open turn, and for each session with a waking message. A living holder keeps its own."""
+        """Start a worker for each open turn and each waking message; a living holder keeps what it has."""
         store = self.kit.store
         self._start_all(group, {event.session for event in await store.unpaired("turn:", "end:")})
         newest = {event.session: event.pos for event in await store.unpaired("put:", "message:") if _wakes(event)}

@@ -16,7 +16,7 @@ class BadScript(AgentError):
 
 
 class ModelError(AgentError):
-    """The model's side failed. `passing`: the same request may succeed later; `after`: the vendor's wish, in seconds."""
+    """The model's side failed. `passing`: it may succeed later; `after`: the vendor's wish, in seconds."""
 
     def __init__(self, message: str, *, passing: bool = False, after: float | None = None) -> None:
         super().__init__(message)

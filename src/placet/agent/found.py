@@ -36,7 +36,7 @@ class FoundAsk:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The last turn. `message` is that of the last step, None while it has none; `calls` stand in the message's order."""
+    """The last turn. `message` is that of the last step, if it has one; `calls` stand in the message's order."""
 
     turn: int = 0
     open: bool = False

@@ -1,7 +1,7 @@
 """What people do to a session. None of it needs the lease, and all of it works while no worker lives.
 
-Each gesture carries a key made by the client, so that sending it again changes nothing and gets the same answer. `by` is
-`{"kind", "name", "channel"}`: who did it, and how they came in.
+Each gesture carries a key made by the client, so that sending it again changes nothing and gets the same answer. `by`
+is `{"kind", "name", "channel"}`: who did it, and how they came in.
 """
 
 from __future__ import annotations

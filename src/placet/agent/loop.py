@@ -1,8 +1,8 @@
 """One turn, from the first step to its end: claim messages, ask the model, run its calls side by side, and again.
 
 Everything that happens is an append; what the loop keeps in memory can be lost at any moment. The stop is the event
-`turn/abort`: each append that would begin something is refused by the store once it is there, and the signal in memory is
-only how a running request or command hears of it sooner.
+`turn/abort`: each append that would begin something is refused by the store once it is there, and the signal in
+memory is only how a running request or command hears of it sooner.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from typing import Any
 import anyio
 
 from placet.agent import mailbox
-from placet.agent.context import INSTRUCTIONS, SOURCE
+from placet.agent.context import INSTRUCTIONS, SOURCE, STANDING
 from placet.agent.errors import AgentError, ModelError
 from placet.agent.found import FOUND, FoundCall
 from placet.agent.kit import Kit
 from placet.agent.mailbox import MAILBOX
 from placet.agent.model.port import Model, ModelRequest, ReasoningDelta, Reply, TextDelta, ToolSpec
-from placet.agent.standing import STANDING
 from placet.agent.transcript import TRANSCRIPT
 from placet.kernel.signal import AbortSignal
 from placet.session import keys
@@ -86,7 +85,7 @@ class Turn:
             case Refused(key=key):
                 raise AgentError(f"the log of {self.log.session} already holds {key}")
 
-    # ---- steps --------------------------------------------------------------------------------------------------------
+    # ---- steps ----
 
     async def _steps(self, step: int) -> None:
         while True:
@@ -140,7 +139,7 @@ class Turn:
     def _step_end(self, step: int) -> Draft:
         return Draft("step/end", {"turn": self.number, "step": step}, keys.step_end(self.number, step))
 
-    # ---- the model ----------------------------------------------------------------------------------------------------
+    # ---- the model ----
 
     async def _reply(self, model: Model, step: int) -> Reply | None:
         """Ask until the model answers. None: stopped; what was said until then is in the log. Raises `ModelError`."""
@@ -238,7 +237,7 @@ class Turn:
     def _said(self, name: str, step: int, text: str) -> dict[str, Any]:
         return {"turn": self.number, "step": step, "model": name, "text": whole(text)}
 
-    # ---- calls --------------------------------------------------------------------------------------------------------
+    # ---- calls ----
 
     async def _calls(self, agent: str, calls: Iterable[FoundCall]) -> None:
         """Run calls of one message side by side until each has its result in the log."""

@@ -1,7 +1,7 @@
 """The agent's durable queue of messages: a fold of `agent/inbox` events, never a list of its own (contract group G).
 
-Two lists in order: messages for the next turn and messages for the next step. A steer goes to the next step and wakes the
-agent; an inject goes there too and waits for the next wake. A message is taken out of the queue and written as
+Two lists in order: messages for the next turn and messages for the next step. A steer goes to the next step and wakes
+the agent; an inject goes there too and waits for the next wake. A message is taken out of the queue and written as
 `user/message` in one append, so it is in exactly one of the two places at any moment.
 """
 

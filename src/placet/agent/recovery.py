@@ -1,9 +1,9 @@
 """What a worker does with an open turn that it finds: the recovery table of the design, as data.
 
-Only the holder of the lease recovers, after taking it and before anything else. Three small tables are read from the top,
-and the first row that fits counts. `CALLS` says what becomes of each call without a result, `ASKS` which open asks are
-cancelled, `TURNS` what becomes of the turn after that. "Outcome unknown" is said only where `tool/started` is there,
-"not started" only where it is not.
+Only the holder of the lease recovers, after taking it and before anything else. Three small tables are read from the
+top, and the first row that fits counts. `CALLS` says what becomes of each call without a result, `ASKS` which open
+asks are cancelled, `TURNS` what becomes of the turn after that. "Outcome unknown" is said only where `tool/started`
+is there, "not started" only where it is not.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""From the log to what the model reads: only `user/message`, `assistant/message` and `tool/result` count (contract A20, F3).
+"""From the log to what the model reads: only `user/message`, `assistant/message` and `tool/result` count (A20, F3).
 
-The fold costs the same for each event, however long the log is: the conversation is a linked list that grows at one end.
-Results come into the log as they are known; here they stand in the order of the calls. A call's id is the server's own
-name of it, (turn, step, position), because a model may give two calls one id.
+The fold costs the same for each event, however long the log is: the conversation is a linked list that grows at one
+end. Results come into the log as they are known; here they stand in the order of the calls. A call's id is the
+server's own name of it, (turn, step, position), because a model may give two calls one id.
 """
 
 from __future__ import annotations

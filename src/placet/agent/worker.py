@@ -11,12 +11,12 @@ import logging
 import anyio
 
 from placet.agent.found import FOUND, FoundCall
-from placet.agent.groups import unwrapped
 from placet.agent.kit import Kit
 from placet.agent.loop import Turn, tool_call
 from placet.agent.mailbox import MAILBOX
 from placet.agent.recovery import TEXTS, AskFate, CallFate, TurnFate, plan
 from placet.approval.errors import ApprovalError
+from placet.kernel.groups import unwrapped
 from placet.kernel.signal import AbortSignal
 from placet.session.errors import StoreError
 from placet.session.event import Draft
@@ -96,7 +96,7 @@ class Worker:
             except StoreError:  # the store is gone; that this process has the lease is harmless, it may take it again
                 logger.warning("the lease of %s could not be given back", self.session)
 
-    # ---- recovery -----------------------------------------------------------------------------------------------------
+    # ---- recovery ----
 
     async def _recover(self, log: SessionLog, lease: Lease) -> None:
         """Do what the tables say about an open turn, and drive it to its end if it goes on."""

@@ -1,4 +1,4 @@
-"""Models for tests: steps written down in the test, played in order, with pauses and failures where a test wants them."""
+"""Models for tests: steps written down in the test, played in order, with pauses and failures."""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
     async with OpenAIServer([Answer("hello")]) as server:
         ... base URL: server.address
 
-Each request takes the next answer; when none is left, the last one is given again. Requests are kept in `server.requests`.
+Each request takes the next answer; when none is left, the last one is given again. Requests are kept in
+`server.requests`.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from placet.agent.model.script import words
 class Answer:
     """One reply, and how it goes wrong.
 
-    `status` other than 200 sends an error body. `cut_after` drops the connection after so many chunks. `endless` sends text
-    for ever. `hang` sends the first chunk and then nothing more. `garbage` sends a line that is not JSON.
+    `status` other than 200 sends an error body. `cut_after` drops the connection after so many chunks. `endless`
+    sends text for ever. `hang` sends the first chunk and then nothing more. `garbage` sends a line that is not JSON.
     """
 
     text: str = ""
@@ -105,10 +106,12 @@ class OpenAIServer:
         return True
 
     async def _refuse(self, writer: asyncio.StreamWriter, answer: Answer) -> None:
-        data = json.dumps({"error": {"message": f"scripted failure {answer.status}", "type": "server_error"}}).encode()
-        wish = f"retry-after: {answer.retry_after}\r\n" if answer.retry_after else ""
-        head = f"HTTP/1.1 {answer.status} Scripted\r\ncontent-type: application/json\r\n{wish}content-length: {len(data)}\r\n\r\n"
-        writer.write(head.encode() + data)
+        error = {"message": f"scripted failure {answer.status}", "type": "server_error"}
+        data = json.dumps({"error": error}).encode()
+        lines = [f"HTTP/1.1 {answer.status} Scripted", "content-type: application/json", f"content-length: {len(data)}"]
+        if answer.retry_after:
+            lines.append(f"retry-after: {answer.retry_after}")
+        writer.write("\r\n".join([*lines, "", ""]).encode() + data)
         await writer.drain()
 
     async def _lines(self, answer: Answer, model: str) -> AsyncIterator[str]:

@@ -33,7 +33,7 @@ def model_named(name: str, *, environment: Mapping[str, str] | None = None, addr
     environment = os.environ if environment is None else environment
     kind, colon, rest = name.partition(":")
     if name == REHEARSAL:
-        from placet.agent.rehearsal import Rehearsal
+        from placet.agent.model.rehearsal import Rehearsal
 
         return Rehearsal()
     if not colon or not rest:

@@ -1,9 +1,9 @@
 """`rehearsal`: the built-in offline model. It is no model at all, and says so; it only follows the rules below.
 
 It behaves as a careful agent does: a line `$ COMMAND` runs that command, several such lines run side by side. If the
-sandbox denies one, it tries exactly that command once more, with the narrowest mode that suffices and one sentence why.
-A refusal is final, and any note that came with it is read back. It decides from the transcript alone, so that it says the
-same thing again after a crash.
+sandbox denies one, it tries exactly that command once more, with the narrowest mode that suffices and one sentence
+why. A refusal is final, and any note that came with it is read back. It decides from the transcript alone, so that it
+says the same thing again after a crash.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ from placet.agent.model.script import words
 from placet.tools.bash.text import HINT
 
 GREETING = """\
-I am the rehearsal model: not a real model, only a few rules that let you try placet without a key. I do not understand \
-sentences, but I can run commands. Write one after a dollar sign, for example
+I am the rehearsal model: not a real model, only a few rules that let you try placet without a key. I do not \
+understand sentences, but I can run commands. Write one after a dollar sign, for example
 
     $ echo hi > ~/note.txt
 
-I run it in the sandbox. If the sandbox denies it, I try that command once more and ask for your consent: a card appears, \
-and nothing happens before you allow it. You can reject it with a note for me, or stop me at any time. Several lines that \
-begin with $ run side by side.
+I run it in the sandbox. If the sandbox denies it, I try that command once more and ask for your consent: a card \
+appears, and nothing happens before you allow it. You can reject it with a note for me, or stop me at any time. \
+Several lines that begin with $ run side by side.
 
-For a real model, set DEEPSEEK_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY where you start placet, and start it again."""
+For a real model, set DEEPSEEK_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY where you start placet, and start it \
+again."""
 
 DENIED = re.compile(r"^\[sandbox: file access denied under (read-only|workspace-write) mode\]$", re.MULTILINE)
 DENIED_PATH = re.compile(
@@ -153,7 +154,7 @@ def _after_error(command: str, text: str, *, escalated: bool) -> str:
 
 
 def narrowest(mode: str, path: str | None, root: str | None) -> str:
-    """The narrowest mode in which the denied write would go through: only in the workspace is there one below full access."""
+    """The narrowest mode in which the denied write would go through."""
     inside = path is not None and root is not None and (not path.startswith("/") or f"{path}/".startswith(f"{root}/"))
     return (
         "workspace-write" if mode == "read-only" and inside and not str(path).startswith("..") else "danger-full-access"
