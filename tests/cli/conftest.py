@@ -48,7 +48,7 @@ class Cli:
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             check=False,
             cwd=cwd or self.home,
             env=self.env | dict(env or {}),

@@ -20,7 +20,7 @@ class OnTerminal:
         os.close(slave)
         self.seen = ""
 
-    def until(self, text: str, seconds: float = 30.0) -> str:
+    def until(self, text: str, seconds: float = 60.0) -> str:
         """Read until the text was printed; returns everything seen so far."""
         deadline = time.monotonic() + seconds
         while text not in self.seen:
@@ -44,7 +44,7 @@ class OnTerminal:
     def until_echo(self, key: str) -> None:
         """Wait until the program has shown the key."""
         shown = len(self.seen)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while key not in self.seen[shown:]:
             left = deadline - time.monotonic()
             assert left > 0, f"the key {key!r} was not taken, seen: {self.seen!r}"
@@ -55,7 +55,7 @@ class OnTerminal:
         """Put all of it in at once."""
         os.write(self.master, text.encode())
 
-    def end(self, seconds: float = 30.0) -> tuple[int, str]:
+    def end(self, seconds: float = 60.0) -> tuple[int, str]:
         """Wait for the program; returns its exit code and everything that it printed."""
         deadline = time.monotonic() + seconds
         while True:

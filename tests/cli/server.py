@@ -64,12 +64,12 @@ class Server:
         self.process.send_signal(signal.SIGKILL)
         self._wait()
 
-    def end(self, number: int = signal.SIGTERM, seconds: float = 30) -> int:
+    def end(self, number: int = signal.SIGTERM, seconds: float = 60) -> int:
         """End it as a person would; returns its exit code."""
         self.process.send_signal(number)
         return self._wait(seconds)
 
-    def _wait(self, seconds: float = 30) -> int:
+    def _wait(self, seconds: float = 60) -> int:
         code = self.process.wait(seconds)
         self._reader.join(seconds)
         return code

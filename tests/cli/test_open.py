@@ -34,7 +34,7 @@ def browser(cli: Cli) -> Cli:
 
 
 def wait_for(path: Path) -> str:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not path.exists() or not path.read_text():
         assert time.monotonic() < deadline, f"{path.name} did not come"
         time.sleep(0.02)

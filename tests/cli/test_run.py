@@ -154,7 +154,7 @@ def test_ctrl_c_stops_the_turn_for_good(cli: Cli, workspace: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not (workspace / "begun").exists():
         assert time.monotonic() < deadline, process.communicate(timeout=10)
         time.sleep(0.02)

@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.cli.conftest import Cli
 from tests.cli.server import Server
 from tests.cli.test_web import api, asking, ended, events, until
@@ -90,3 +92,26 @@ def test_a_turn_can_be_answered_out_of_order(cli: Cli, workspace: Path) -> None:
         assert ended(cli, first)["kind"] == "completed"
     assert (cli.account / "two.txt").read_text() == "two\n"
     assert not (cli.account / "one.txt").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_ended_settles_nothing_and_leaves_no_command_running(
+    cli: Cli, workspace: Path, number: int
+) -> None:
+    marker = f"4{os.getpid()}{time.monotonic_ns() % 1_000_000}"
+    process = subprocess.Popen(
+        cli.argv("run", f"$ touch begun; sleep {marker}", "--cwd", str(workspace), "--json"),
+        env=cli.env,
+        cwd=cli.home,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until((workspace / "begun").exists)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 128 + number, err
+    assert err == ""
+    until(lambda: not alive(f"sleep\0{marker}"), seconds=10)
+    session = json.loads(out.splitlines()[0])["session"]
+    assert events(cli, session, "turn/end") == [] == events(cli, session, "tool/result")

@@ -33,7 +33,7 @@ def lines(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def until(check: Callable[[], Any], seconds: float = 30) -> Any:
+def until(check: Callable[[], Any], seconds: float = 90) -> Any:
     """Ask again until the answer is true: the server is another process and says nothing by itself."""
     deadline = time.monotonic() + seconds
     while not (found := check()):
@@ -149,7 +149,7 @@ def test_aud_01_a_settled_ask_does_not_come_back_after_kill_9(cli: Cli, server: 
     assert not note(cli).exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_apr_05_a_clean_end_settles_nothing_and_leaves_no_traceback(
     cli: Cli, server: Server, workspace: Path, number: int
 ) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from placet.cli.report import Report
     from placet.session.ids import SessionId
 
+_AFTER_SIGNAL = 128
+
 
 def run(
     task: Annotated[str, Parameter(help="What the agent shall do.")],
@@ -62,8 +64,7 @@ async def _run(config: "Config", task: _Task) -> int:
         async with open_placet(config, kind="run") as placet:
             session = await _begin(placet, task)
             report = Report(placet.store, session, as_json=task.as_json)
-            await _work(placet, session, report)
-            return report.code
+            return await _work(placet, session, report)
 
 
 async def _begin(placet: "Placet", task: _Task) -> "SessionId":
@@ -89,21 +90,39 @@ async def _begin(placet: "Placet", task: _Task) -> "SessionId":
     return made.session
 
 
-async def _work(placet: "Placet", session: "SessionId", report: "Report") -> None:
-    """Let the worker work until it rests, and print what comes; Ctrl-C stops the turn, SIGTERM settles nothing."""
+async def _work(placet: "Placet", session: "SessionId", report: "Report") -> int:
+    """Let the worker work until it rests, and print what comes; returns the exit code.
+
+    Ctrl-C stops the turn for good. SIGTERM and SIGHUP end the process and its commands, and settle nothing.
+    """
     import anyio
 
     from placet.agent.gestures import stop
     from placet.agent.worker import Worker
+    from placet.cli.report import FAILED
+    from placet.kernel.groups import unwrapped
 
     async def stop_on_interrupt() -> None:
         with anyio.open_signal_receiver(signal.SIGINT) as signals:
             async for _ in signals:
                 await stop(placet.store, session, f"run-{secrets.token_hex(12)}", placet.by)
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(stop_on_interrupt)
-        tasks.start_soon(report.follow)
-        await Worker(placet.kit, session).run()
-        await report.catch_up()
-        tasks.cancel_scope.cancel()
+    code = FAILED
+
+    async def end_on_signal() -> None:
+        nonlocal code
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGHUP) as signals:
+            async for number in signals:
+                code = _AFTER_SIGNAL + number
+                tasks.cancel_scope.cancel()
+
+    with unwrapped():
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stop_on_interrupt)
+            tasks.start_soon(end_on_signal)
+            tasks.start_soon(report.follow)
+            await Worker(placet.kit, session).run()
+            await report.catch_up()
+            code = report.code
+            tasks.cancel_scope.cancel()
+    return code
