@@ -50,7 +50,7 @@ async def serve(
     stop: anyio.Event | None = None,
     signals: bool = True,
 ) -> None:
-    """Serve until SIGINT, SIGTERM or `stop`; returns within a few seconds then, and settles nothing.
+    """Serve until SIGINT, SIGTERM, SIGHUP or `stop`; returns within a few seconds then, and settles nothing.
 
     A second signal does not wait for anything. Raises PortTaken, AlreadyServing, PlantedKey, PageDamaged before
     anything is served.
@@ -171,6 +171,9 @@ async def _then_cancel(wait: Callable[[], Awaitable[object]], scope: anyio.Cance
 
 
 async def _signal() -> None:
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    wanted = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup(1) means to outlive its terminal
+        wanted.append(signal.SIGHUP)
+    with anyio.open_signal_receiver(*wanted) as signals:
         async for _ in signals:
             return
