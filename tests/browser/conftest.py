@@ -1,0 +1,142 @@
+"""A real Chromium with real input against a real server."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.cli.conftest import Cli
+from tests.cli.server import Server
+
+expect.set_options(timeout=20_000)
+
+WIDE = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+ASKING = {
+    "description": "Write a mark",
+    "sandbox_permissions": "danger-full-access",
+    "justification": "The mark has to be written.",
+}
+
+
+def asking(command: str, **more: str) -> dict[str, Any]:
+    """A call that asks at once, because it wants full access."""
+    return {"name": "bash", "arguments": {"command": command, **ASKING, **more}}
+
+
+ONE_ASK = [{"text": "I ask.", "calls": [asking("printf x >> ran.txt")]}]
+
+
+@pytest.fixture(scope="module")
+def chromium(needs_chromium: str) -> Iterator[Browser]:
+    """One browser for a module; its contexts are profiles of their own."""
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=needs_chromium, args=arguments)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Home:
+    """A server with its own home, its own workspaces and a browser profile that is signed in."""
+
+    cli: Cli
+    server: Server
+    context: BrowserContext
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.port}/"
+
+    def session(self, message: str = "go", **options: str) -> tuple[str, Path]:
+        """Start a session from a terminal; returns its id and its folder."""
+        folder = Path(tempfile.mkdtemp(prefix="workspace-", dir=self.cli.root))
+        flags = [part for name, value in options.items() for part in (f"--{name}", value)]
+        done = self.cli("session", "new", "--cwd", str(folder), "--message", message, *flags)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip().splitlines()[-1], folder
+
+    def open(self, session: str, *, size: dict[str, int] | None = None) -> Page:
+        """Open a session in a new tab and wait until the page is connected."""
+        page = self.context.new_page()
+        page.set_viewport_size(size or WIDE)  # type: ignore[arg-type]
+        page.goto(f"{self.url}#/session/{session}")
+        return page
+
+    def restart(self) -> None:
+        """Start a server again on the same port and home, as a person would after a crash."""
+        port = self.server.port
+        self.server = Server(self.cli, *self.arguments, "--port", str(port)).ready()
+
+    arguments: tuple[str, ...] = ()
+
+
+def sign_in(context: BrowserContext, link: str) -> Page:
+    """Redeem a link as a person does."""
+    page = context.new_page()
+    page.goto(link)
+    page.get_by_role("button", name="Sign in this browser").click()
+    expect(page.get_by_text("Connected to this machine")).to_be_attached()
+    return page
+
+
+@pytest.fixture(scope="module")
+def make_home(chromium: Browser, built_page: Path) -> Iterator[Callable[..., Home]]:
+    """Make servers, each with its home; all are ended with the module."""
+    homes: list[Home] = []
+    cache = Path.home() / ".cache"
+    cache.mkdir(exist_ok=True)
+
+    def make(steps: list[dict[str, Any]] | None = None, *, signed_in: bool = True) -> Home:
+        cli = Cli(Path(tempfile.mkdtemp(prefix="placet-page-", dir=cache)))
+        cli.home.mkdir(mode=0o700)
+        cli.account.mkdir()
+        arguments: tuple[str, ...] = ("--model", "rehearsal")
+        if steps is not None:
+            script = cli.root / "script.json"
+            script.write_text(json.dumps(steps))
+            arguments = ("--model", f"script:{script}")
+        server = Server(cli, *arguments).ready()
+        context = chromium.new_context(viewport=WIDE, locale="en-US")  # type: ignore[arg-type]
+        context.set_default_timeout(20_000)
+        home = Home(cli, server, context, arguments)
+        homes.append(home)
+        if signed_in:
+            sign_in(context, server.link).close()
+        return home
+
+    yield make
+    for home in homes:
+        home.context.close()
+        if home.server.process.poll() is None:
+            home.server.kill()
+        shutil.rmtree(home.cli.root, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def asking_home(make_home: Callable[..., Home]) -> Home:
+    """A server whose agent asks once in each session."""
+    return make_home(ONE_ASK)
+
+
+def sign(page: Page, field: str) -> None:
+    """Press one of the fields once it is armed, with the real mouse."""
+    expect(page.locator(".acts[data-armed]")).to_be_visible()
+    page.get_by_role("button", name=field).first.click()
+
+
+def ask_id(page: Page) -> str:
+    """Which ask lies on the desk."""
+    found = page.locator("article.ask[data-ask]").get_attribute("data-ask")
+    assert found is not None
+    return found

@@ -1,0 +1,56 @@
+"""Many tabs, one stream: nothing hangs, and the stream outlives the tab that reads it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Request, expect
+
+from tests.browser.conftest import Home, asking, sign
+
+pytestmark = pytest.mark.browser
+
+TWO = [{"text": "One.", "calls": [asking("printf a >> ran.txt")]}, {"text": "Two.", "calls": [asking("printf b >> ran.txt")]}]
+
+
+def test_attack16_with_twelve_tabs_allow_and_stop_in_the_last_do_not_hang(make_home: Callable[..., Home]) -> None:
+    home = make_home(TWO)
+    session, folder = home.session()
+    streams: list[Page] = []
+
+    def count(page: Page, request: Request) -> None:
+        if "/api/stream" in request.url:
+            streams.append(page)
+
+    pages: list[Page] = []
+    for _ in range(12):
+        page = home.context.new_page()
+        page.on("request", lambda request, page=page: count(page, request))
+        page.goto(f"{home.url}#/session/{session}")
+        pages.append(page)
+    for page in pages:
+        expect(page.locator(".acts")).to_be_visible()
+    assert len(streams) == 1
+    last = next(page for page in reversed(pages) if page is not streams[0])
+    last.bring_to_front()
+    started = time.monotonic()
+    sign(last, "Allow once")
+    expect(last.locator("article.ask .code")).to_contain_text("printf b")
+    assert time.monotonic() - started < 6
+    for page in pages:
+        expect(page.locator(".minutes .tool").first).to_contain_text("Ran, exit code 0")
+    assert (folder / "ran.txt").read_text() == "a"
+
+    streams[0].close()  # the leading tab goes; another takes the stream over
+    pages.remove(streams[0])
+    started = time.monotonic()
+    last.get_by_role("button", name="Stop", exact=True).click()
+    expect(last.get_by_text("Stopped by owner")).to_be_visible()
+    assert time.monotonic() - started < 6
+    for page in pages[:3]:
+        expect(page.get_by_text("Stopped by owner")).to_be_visible()
+    assert len(streams) == 2
+    for page in pages:
+        page.close()
