@@ -10,6 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# how fast a machine is, and how busy, is no property of what is tested
+settings.register_profile("placet", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.load_profile("placet")
 
 REQUIRED = frozenset(name.strip() for name in os.environ.get("PLACET_REQUIRE", "").split(",") if name.strip())
 
