@@ -18,9 +18,10 @@ from placet.sandbox.policy import Network, Profile
 from placet.sandbox.workspace.sentinel import Sentinels
 
 from .flags import Form, flags, guarded, seen_inside, visible
-from .namespace import NamespaceProcess, take_away
+from .namespace import NamespaceProcess, available, take_away
 
 _PROBE_SECONDS = 5.0
+_SILENT = "bwrap did not answer"
 # Before the command: is this the directory that was signed? The handle is closed before the command starts.
 _CHECK = (
     'if [[ . -ef /proc/self/fd/{dir} ]]; then exec {dir}<&- {told}>&-; exec "$@"; fi; echo moved >&{told}; exit 125'
@@ -68,6 +69,8 @@ class Bubblewrap:
                 self._form = form
                 return ProbeResult(True)
             why = why or said
+            if said.startswith(_SILENT):
+                break
         return ProbeResult(False, why, _advice())
 
     async def spawn(self, launch: Launch) -> NamespaceProcess:
@@ -132,10 +135,10 @@ class Bubblewrap:
                     pass_fds=(status_in, filter_out), start_new_session=True, timeout=_PROBE_SECONDS, check=False,
                 )  # fmt: skip
             except subprocess.TimeoutExpired:
-                return f"{program} did not answer within {_PROBE_SECONDS:.0f} seconds"
+                return f"{_SILENT} within {_PROBE_SECONDS:.0f} seconds"
             except OSError as error:
                 return f"{program} could not be started: {error.strerror or error}"
-            take_away(os.read(status, 1 << 16))
+            take_away(available(status))
         return attempt.verdict(run.returncode, run.stderr.decode(errors="replace"))
 
     def _program(self) -> str | None:

@@ -49,7 +49,7 @@ class NamespaceProcess:
         await ended(self._pidfd)
         code = reaped(self._popen)
         self._read_status()
-        if self._told is not None and _available(self._told):
+        if self._told is not None and available(self._told):
             return Exit(None, moved=True)
         if "exit-code" not in self._facts:
             return Exit(None, broken=True) if code >= 0 else exit_of(code)
@@ -97,7 +97,7 @@ class NamespaceProcess:
         """Take the lines of bwrap's status channel as they come; a handle on the namespace is taken at once."""
         if self._status < 0:
             return
-        data = _available(self._status)
+        data = available(self._status)
         if not data:
             self._loop.remove_reader(self._status)
         *lines, self._unread = (self._unread + data).split(b"\n")
@@ -126,7 +126,7 @@ def take_away(status: bytes) -> None:
                 processes.await_end([seen], _GONE_SECONDS)
 
 
-def _available(descriptor: int) -> bytes:
+def available(descriptor: int) -> bytes:
     """What can be read from a pipe without waiting."""
     os.set_blocking(descriptor, False)
     with suppress(BlockingIOError):

@@ -48,7 +48,7 @@ class Trial:
     def argv(self, *, own_pids: bool, read_only_home: bool) -> list[str]:
         """The command; `own_pids` demands that it does not see the machine's processes.
 
-        A home directory below the temp directories (of a test account, say) is hidden by private ones, which are writable.
+        A home directory below the temp directories (of a test account, say) is hidden by private, writable ones.
         """
         home = Path(self.env["HOME"])
         read_only_home = read_only_home and not any(Path(temp) in home.parents for temp in ("/tmp", "/var/tmp"))

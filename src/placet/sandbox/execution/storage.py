@@ -12,6 +12,7 @@ from pathlib import Path
 from placet.session.ids import SessionId
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+_DEEPEST = 100
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -56,16 +57,15 @@ def _private(parent: Path, session: SessionId) -> Path:
 def remove_tree(parent: Path, name: str) -> None:
     """Remove a directory and all in it by handles, however deep it is, also what its owner locked (mode 000).
 
-    Raises `OSError` if something belongs to another account. Deep trees are moved up piece by piece, so that neither
-    the stack nor the number of open files grows with their depth.
+    Raises `OSError` if something belongs to another account. What lies very deep is moved up first, so that neither the
+    stack nor the number of open files grows with the depth.
     """
     above = os.open(parent, _DIRECTORY)
     try:
         top = _enter(above, name)
         try:
-            while folders := _empty(top):
-                for folder in folders:
-                    _lift(top, folder)
+            while not _clear(top, top, 0):
+                pass
         finally:
             os.close(top)
         os.rmdir(name, dir_fd=above)
@@ -73,27 +73,24 @@ def remove_tree(parent: Path, name: str) -> None:
         os.close(above)
 
 
-def _empty(directory: int) -> list[str]:
-    """Unlink everything in the directory but directories; returns their names."""
-    folders = []
+def _clear(top: int, directory: int, depth: int) -> bool:
+    """Empty one directory; False if something of it was too deep and now lies beside the others in the top one."""
+    whole = True
     for entry in os.listdir(directory):
-        if stat.S_ISDIR(os.stat(entry, dir_fd=directory, follow_symlinks=False).st_mode):
-            folders.append(entry)
-        else:
+        if not stat.S_ISDIR(os.stat(entry, dir_fd=directory, follow_symlinks=False).st_mode):
             os.unlink(entry, dir_fd=directory)
-    return folders
-
-
-def _lift(top: int, name: str) -> None:
-    """Remove one directory, after its own directories have been moved beside it."""
-    inner = _enter(top, name)
-    try:
-        for folder in _empty(inner):
-            os.close(_enter(inner, folder))
-            os.rename(folder, f"{secrets.token_hex(12)}", src_dir_fd=inner, dst_dir_fd=top)
-    finally:
-        os.close(inner)
-    os.rmdir(name, dir_fd=top)
+            continue
+        inner = _enter(directory, entry)
+        try:
+            if depth == _DEEPEST:
+                os.rename(entry, secrets.token_hex(12), src_dir_fd=directory, dst_dir_fd=top)
+                whole = False
+                continue
+            whole = _clear(top, inner, depth + 1) and whole
+        finally:
+            os.close(inner)
+        os.rmdir(entry, dir_fd=directory)
+    return whole
 
 
 def _enter(parent: int, name: str) -> int:
