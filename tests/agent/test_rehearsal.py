@@ -6,15 +6,17 @@ import json
 
 import pytest
 
+from placet.agent.context import sandbox_text
 from placet.agent.model import AssistantTurn, ModelRequest, Reply, TextDelta, ToolReturn, UserTurn
 from placet.agent.model.port import Message
-from placet.agent.model.rehearsal import GREETING, Answer, Rehearsal, narrowest, respond
+from placet.agent.model.rehearsal import GREETING, Answer, Rehearsal, denied_path, narrowest, respond
+from placet.sandbox.mode import SandboxMode
 from placet.tools.bash.text import HINT
 
 pytestmark = pytest.mark.anyio
 
-RULES = UserTurn('[placet] The rules:\n- Sandbox: workspace-write. Commands can change files inside "/w";', "plugin")
-READ_ONLY = UserTurn('[placet] Sandbox: read-only, the workspace "/w" or elsewhere', "plugin")
+RULES = UserTurn(f"[placet]\n- {sandbox_text(SandboxMode.WORKSPACE_WRITE, '/w')}", "plugin")
+READ_ONLY = UserTurn(f"[placet]\n- {sandbox_text(SandboxMode.READ_ONLY, '/w')}", "plugin")
 OFFER = HINT
 
 
@@ -101,6 +103,22 @@ def test_a_rejection_without_a_note_invents_none() -> None:
 def test_another_error_is_passed_on_and_is_not_called_a_refusal() -> None:
     answer = after("Error: no decision about it: nobody answered in time.", is_error=True, **ASKED)
     assert not answer.calls and "rejected" not in answer.sentences[0] and "nobody answered" in answer.sentences[0]
+
+
+@pytest.mark.parametrize(
+    ("said", "path"),
+    [
+        ("bash: line 1: /home/x/note.txt: Read-only file system", "/home/x/note.txt"),
+        ("touch: cannot touch '/etc/x': Permission denied", "/etc/x"),
+        ("touch: cannot touch ‘/etc/x’: Permission denied", "/etc/x"),
+        ("first\nbash: line 2: ../up: Permission denied\nlast", "../up"),
+        ("nothing of the kind", None),
+        (": Permission denied", None),
+        ("a" * 100_000 + ": Permission denied", "a" * 4096),
+    ],
+)
+def test_the_denied_path_is_found_by_plain_search(said: str, path: str | None) -> None:
+    assert denied_path(said) == path
 
 
 def test_a_result_is_reported_with_its_end() -> None:

@@ -76,6 +76,16 @@ async def test_calls_with_equal_ids_stay_two_calls() -> None:
     assert reply.calls == calls
 
 
+async def test_anthropic_models_speak_their_own_dialect_through_the_same_port() -> None:
+    said = ModelCall("toolu_1", "bash", '{"command": "ls"}')
+    async with OpenAIServer([Answer("I look.", (said,))]) as server:
+        address = server.address.removesuffix("/v1")
+        environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": address}
+        text, reply = await answered(VendorModel("anthropic", "claude-x", environment=environment))
+        assert server.keys == [KEY] and server.requests[0]["tools"][0]["name"] == "bash"
+    assert (text, reply.text, reply.calls, reply.stop) == ("I look.", "I look.", (said,), "end")
+
+
 async def test_a_reply_that_was_cut_by_its_length_says_so() -> None:
     async with OpenAIServer([Answer("so far", finish="length")]) as server:
         _, reply = await answered(model(server))

@@ -167,6 +167,7 @@ class Turn:
         session, speech = self.log.session, self.kit.speech
         speech.begin(session, self.number, step)
         reply: Reply | None = None
+        thoughts: list[str] = []
         try:
             with anyio.CancelScope() as scope:
                 undo = self.signal.on_abort(lambda _: scope.cancel())
@@ -177,13 +178,13 @@ class Turn:
                                 speech.add(session, text)
                             case Reply():
                                 reply = piece
-                            case ReasoningDelta():
-                                pass
+                            case ReasoningDelta(text):
+                                thoughts.append(text)
                 finally:
                     undo()
             if reply is None and self.signal.aborted:
                 partial = speech.partial(session)
-                await self._log_prefix(model.name, step, partial.text if partial else "")
+                await self._log_prefix(model.name, step, partial.text if partial else "", "".join(thoughts))
                 speech.end(session)
                 return None
             if reply is None:
@@ -214,28 +215,27 @@ class Turn:
             }
             for position, call in enumerate(reply.calls)
         ]
-        data = self._said(name, step, reply.text) | {"calls": calls}
-        if reply.reasoning:
-            data["reasoning"] = whole(reply.reasoning)
+        data = self._said(name, step, reply.text, reply.reasoning or "") | {"calls": calls}
         if reply.usage is not None:
             data["usage"] = dict(reply.usage)
         draft = Draft("assistant/message", data, keys.assistant(self.number, step))
         try:
             if await self.append([draft], absent=[keys.abort(self.number)]):
                 return True
-            await self._log_prefix(name, step, reply.text)
+            await self._log_prefix(name, step, reply.text, reply.reasoning or "")
             return False
         finally:
             self.kit.speech.end(self.log.session)
 
-    async def _log_prefix(self, name: str, step: int, text: str) -> None:
-        """Keep the text that a person saw before the stop; calls that were on their way are dropped (F20)."""
-        if text:
-            data = self._said(name, step, text) | {"calls": [], "interrupted": True}
+    async def _log_prefix(self, name: str, step: int, text: str, reasoning: str) -> None:
+        """Keep what was said before the stop; calls that were on their way are dropped (F20)."""
+        if text or reasoning:
+            data = self._said(name, step, text, reasoning) | {"calls": [], "interrupted": True}
             await self.append([Draft("assistant/message", data, keys.assistant(self.number, step))])
 
-    def _said(self, name: str, step: int, text: str) -> dict[str, Any]:
-        return {"turn": self.number, "step": step, "model": name, "text": whole(text)}
+    def _said(self, name: str, step: int, text: str, reasoning: str) -> dict[str, Any]:
+        said: dict[str, Any] = {"turn": self.number, "step": step, "model": name, "text": whole(text)}
+        return said | {"reasoning": whole(reasoning)} if reasoning else said
 
     # ---- calls ----
 

@@ -1,4 +1,6 @@
-"""A small streaming chat server on loopback that speaks the OpenAI dialect and can fail in every way a test needs.
+"""A small streaming chat server on loopback that can fail in every way a test needs.
+
+It speaks the OpenAI dialect and, under `/v1/messages`, as much of the Anthropic one as a test of the way there needs.
 
     async with OpenAIServer([Answer("hello")]) as server:
         ... base URL: server.address
@@ -86,18 +88,21 @@ class OpenAIServer:
         fields = {name.lower(): value for name, _, value in (line.partition(": ") for line in head.split("\r\n")[1:])}
         body = json.loads(await reader.readexactly(int(fields.get("content-length", "0"))))
         self.requests.append(body)
-        self.keys.append(fields.get("authorization", "").removeprefix("Bearer "))
+        self.keys.append(fields.get("x-api-key") or fields.get("authorization", "").removeprefix("Bearer "))
         answer = self.answers[min(len(self.requests), len(self.answers)) - 1]
         if answer.status != 200:
             await self._refuse(writer, answer)
             return True
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
         sent = 0
-        async for line in self._lines(answer, str(body.get("model", ""))):
+        anthropic = head.split(" ", 2)[1].startswith("/v1/messages")
+        dialect = _anthropic if anthropic else self._lines
+        async for line in dialect(answer, str(body.get("model", ""))):
             if answer.cut_after is not None and sent >= answer.cut_after:
                 writer.transport.abort()
                 return False
-            data = f"data: {line}\n\n".encode()
+            named = f"event: {json.loads(line)['type']}\n" if anthropic else ""
+            data = f"{named}data: {line}\n\n".encode()
             writer.write(b"%x\r\n%s\r\n" % (len(data), data))
             await writer.drain()
             sent += 1
@@ -159,3 +164,28 @@ class OpenAIServer:
             }
         )
         yield "[DONE]"
+
+
+async def _anthropic(answer: Answer, model: str) -> AsyncIterator[str]:
+    """A reply in the other dialect, without its faults."""
+
+    def event(type: str, **more: Any) -> str:
+        return json.dumps({"type": type, **more})
+
+    message = {"id": "msg-1", "type": "message", "role": "assistant", "model": model, "content": []}
+    usage = {"input_tokens": 10, "output_tokens": 1}
+    yield event("message_start", message={**message, "stop_reason": None, "stop_sequence": None, "usage": usage})
+    yield event("content_block_start", index=0, content_block={"type": "text", "text": ""})
+    for word in words(answer.text):
+        yield event("content_block_delta", index=0, delta={"type": "text_delta", "text": word})
+    yield event("content_block_stop", index=0)
+    for index, call in enumerate(answer.calls, 1):
+        block = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
+        yield event("content_block_start", index=index, content_block=block)
+        yield event(
+            "content_block_delta", index=index, delta={"type": "input_json_delta", "partial_json": call.arguments}
+        )
+        yield event("content_block_stop", index=index)
+    stop = {"stop_reason": "tool_use" if answer.calls else "end_turn", "stop_sequence": None}
+    yield event("message_delta", delta=stop, usage={"output_tokens": 5})
+    yield event("message_stop")

@@ -9,7 +9,6 @@ says the same thing again after a crash.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,14 +43,13 @@ Several lines that begin with $ run side by side.
 For a real model, set DEEPSEEK_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY where you start placet, and start it \
 again."""
 
-DENIED = re.compile(r"^\[sandbox: file access denied under (read-only|workspace-write) mode\]$", re.MULTILINE)
-DENIED_PATH = re.compile(
-    r"^[^\n]*?((?:/|\.{1,2}/)?[^\s:'\"‘’]+)['’]?: (?:Read-only file system|Permission denied)", re.MULTILINE
-)
-EXIT = re.compile(r"^\[(exit code: \d+|killed by signal: \S+)\]$", re.MULTILINE)
-ROOT = re.compile(r'(?:workspace|inside) ("(?:[^"\\]|\\.)*")')
+MARK = "[sandbox: file access denied under "
+REFUSALS = (": Read-only file system", ": Permission denied")
+ENDS = ("[exit code: ", "[killed by signal: ")
 REJECTED = "the user rejected"
-NOTE = re.compile(r"^The user's note: (.+)", re.DOTALL | re.MULTILINE)
+NOTE = "\nThe user's note: "
+ROOTS = ("Commands can change files inside ", "cannot change files in the workspace ")
+LONGEST_PATH = 4096
 
 
 @dataclass(slots=True)
@@ -126,31 +124,46 @@ def _after_message(answer: Answer, text: str) -> None:
 def _after_result(answer: Answer, asked: dict[str, Any], result: ToolReturn, messages: tuple[Message, ...]) -> None:
     command = str(asked.get("command", ""))
     escalated = "sandbox_permissions" in asked
-    denied = DENIED.search(result.text)
-    if denied and not escalated and HINT in result.text:
-        path = DENIED_PATH.search(result.text)
-        where = path[1] if path else None
-        mode = narrowest(denied[1], where, _root(messages))
-        target = f"write to {where}" if where else "write outside the workspace"
+    lines = last_lines(result.text)
+    mode = next((line[len(MARK) :].partition(" ")[0] for line in lines if line.startswith(MARK)), None)
+    if mode and not escalated and HINT in lines:
+        path = denied_path(result.text)
+        target = f"write to {path}" if path else "write outside the workspace"
         why = f"The sandbox denied this command, which has to {target} to do what you asked for."
-        answer.run(command, sandbox_permissions=mode, justification=why)
+        wider = narrowest(mode, path, _root(messages))
+        answer.run(command, sandbox_permissions=wider, justification=why)
         answer.sentences.append(f"The sandbox denied `{_short(command)}`. I try it once more, and ask you first.")
-    elif denied:
+    elif mode:
         answer.sentences.append(f"The sandbox denied `{_short(command)}`. I leave it at that.")
     elif result.is_error:
         answer.sentences.append(_after_error(command, result.text, escalated=escalated))
     else:
-        end = EXIT.search(result.text)
-        answer.sentences.append(f"`{_short(command)}` has run ({end[1] if end else 'it ended'}).")
+        end = lines[-1].strip("[]") if lines[-1].startswith(ENDS) else "it ended"
+        answer.sentences.append(f"`{_short(command)}` has run ({end}).")
+
+
+def last_lines(text: str, count: int = 8) -> list[str]:
+    """The last lines of a result, where placet's own marks stand. Output is never searched with regular expressions."""
+    return text.rsplit("\n", count)[-count:]
+
+
+def denied_path(text: str) -> str | None:
+    """The path that the system's own words name: what stands before "Read-only file system", if it looks like one."""
+    for words_of_refusal in REFUSALS:
+        end = text.find(words_of_refusal)
+        if end > 0:
+            line = text[max(0, end - LONGEST_PATH) : end].rpartition("\n")[2]
+            path = line.rpartition(": ")[2].rpartition(" ")[2].strip("'\"‘’")
+            return path or None
+    return None
 
 
 def _after_error(command: str, text: str, *, escalated: bool) -> str:
-    said = text.removeprefix("Error: ").strip()
+    said, _, note = text.removeprefix("Error: ").partition(NOTE)
     if escalated and said.startswith(REJECTED):
-        note = NOTE.search(said)
         sentence = f"You rejected `{_short(command)}`, so it did not run, and I do not try it again."
-        return f"{sentence} I read your note: {note[1].strip()}" if note else sentence
-    return f"`{_short(command)}` did not run to its end: {said}"
+        return f"{sentence} I read your note: {note.strip()}" if note.strip() else sentence
+    return f"`{_short(command)}` did not run to its end: {said.strip()}"
 
 
 def narrowest(mode: str, path: str | None, root: str | None) -> str:
@@ -164,8 +177,11 @@ def narrowest(mode: str, path: str | None, root: str | None) -> str:
 def _root(messages: tuple[Message, ...]) -> str | None:
     """The workspace as the last statement of the rules names it."""
     for message in reversed(messages):
-        if isinstance(message, UserTurn) and message.source != PERSON and (found := ROOT.search(message.text)):
-            return str(json.loads(found[1]))
+        if isinstance(message, UserTurn) and message.source != PERSON:
+            for words_before in ROOTS:
+                start = message.text.find(words_before)
+                if start >= 0:
+                    return str(json.JSONDecoder().raw_decode(message.text, start + len(words_before))[0])
     return None
 
 

@@ -7,7 +7,6 @@ the server's environment only; they are in no request of ours, no log line and n
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -285,4 +284,4 @@ def _said(turn: AssistantTurn, wire: Any, *, reasoning: bool) -> list[Any]:
 
 def _sendable(text: str) -> str:
     """The text with what UTF-8 cannot carry (lone surrogates) replaced by its mark."""
-    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
