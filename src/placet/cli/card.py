@@ -197,7 +197,7 @@ def _field(label: str, text: str, width: int) -> Sequence[str]:
 
 def _state(ask: Mapping[str, Any]) -> list[str]:
     decision = ask.get("decision")
-    return [] if not decision else ["", decided(decision)]
+    return [] if not decision else ["", visible_line(decided(decision))]
 
 
 def decided(decision: Mapping[str, Any]) -> str:
@@ -207,5 +207,4 @@ def decided(decision: Mapping[str, Any]) -> str:
     outcome = str(decision.get("outcome", "")).replace("-", " ")
     channel = decision.get("channel")
     detail = decision.get("detail")
-    text = f"Decided: {outcome}{f' ({detail})' if detail else ''}, by {name}{f' over {channel}' if channel else ''}."
-    return visible_line(text)
+    return f"Decided: {outcome}{f' ({detail})' if detail else ''}, by {name}{f' over {channel}' if channel else ''}."

@@ -10,11 +10,10 @@ from cyclopts import Parameter
 
 from placet.app.errors import NoServer, Refused
 from placet.approval.outcome import Outcome
-from placet.cli import process
+from placet.cli import output, process
 from placet.cli.card import card, decided, summary
 from placet.cli.client import Client, Reply, segment
 from placet.cli.output import fail, say, say_json
-from placet.cli.visible import visible_line
 
 _TYPED = 6
 _READ_AGAIN = "Read it again with: placet inbox show"
@@ -36,7 +35,7 @@ def list_(*, json: _AsJson = False) -> int:
             if json:
                 say_json({key: ask.get(key) for key in _LISTED})
             else:
-                say(summary(ask, now=_now()))
+                output.show(summary(ask, now=_now()))
         cursor = page.get("next")
         if not cursor:
             break
@@ -75,7 +74,7 @@ def allow(
         fail(
             "Allowing without a terminal needs the whole digest",
             why="A yes is about exact bytes, and nobody was shown them here",
-            hint=f"Read the ask with: placet inbox show {visible_line(ask)}. Then give --digest FULL",
+            hint=f"Read the ask with: placet inbox show {ask}. Then give --digest FULL",
             code=2,
         )
     if digest is None:
@@ -169,7 +168,7 @@ def _sent(client: Client, path: str, body: Mapping[str, object]) -> Reply:
 
 
 def _print_card(view: Mapping[str, Any]) -> None:
-    print(card(view, now=_now(), width=shutil.get_terminal_size().columns), flush=True)
+    output.show(card(view, now=_now(), width=shutil.get_terminal_size().columns))
 
 
 def _now() -> int:

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from placet.cli import process
+from placet.cli import output, process
 from placet.cli.output import fail, say, say_json
 from placet.cli.visible import visible_line
 
@@ -35,7 +35,7 @@ def show(session: str, /) -> int:
     async def work() -> None:
         async with _store() as store:
             async for event in _events(store, session):
-                say(_line(event))
+                output.show(_line(event))
 
     _run(work)
     return 0
@@ -126,7 +126,7 @@ async def _events(store: "Store", session: "str | SessionId") -> "AsyncIterator[
     while True:
         page = await store.read(name, after=after, limit=_PAGE)
         if not page and after == -1:
-            fail(f"There is no session {visible_line(str(session))}", hint="See: placet session list")
+            fail(f"There is no session {session}", hint="See: placet session list")
         for event in page:
             yield event
         if len(page) < _PAGE:

@@ -14,6 +14,11 @@ def say(text: str = "") -> None:
     print(visible(text), flush=True)
 
 
+def show(text: str) -> None:
+    """Print text that `visible` has been through already, such as a card."""
+    print(text, flush=True)
+
+
 def warn(text: str) -> None:
     """Print one line to stderr."""
     print(f"placet: {visible_line(text)}", file=sys.stderr, flush=True)

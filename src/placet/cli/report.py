@@ -7,8 +7,8 @@ import anyio
 from placet.approval.outcome import Outcome, grants
 from placet.cli.card import decided
 from placet.cli.log import as_json as event_json
-from placet.cli.output import say, say_json, warn
-from placet.cli.visible import visible_line
+from placet.cli.output import say, say_json, show, warn
+from placet.cli.visible import visible, visible_line
 from placet.sandbox.errors import SandboxUnavailable
 from placet.session.codec import loads, unescape
 from placet.session.event import Event
@@ -74,17 +74,17 @@ class Report:
         data: Any = event.data
         match event.type:
             case "session/created":
-                say(f"session {event.session} in {visible_line(data['cwd'])}")
+                say(f"session {event.session} in {data['cwd']}")
             case "assistant/message" if data["text"]:
                 say(data["text"])
             case "tool/call":
-                say(f"[{visible_line(data['name'])}] {_command(data['arguments'])}")
+                show(f"[{visible_line(data['name'])}] {visible(_command(data['arguments']))}")
             case "tool/result":
                 say(data["text"])
             case "approval/asked":
                 say(f"ask {data['id']}: the agent asks for {data['subject']['toMode'] or 'an approval'}")
             case "approval/decided":
-                say(decided(data))
+                say(decided(data).replace("\n", " "))
             case "turn/end" if self._ended != "completed":
                 why = data["reason"].get("error") or data["reason"].get("reason") or "no reason given"
                 warn(f"The turn ended {self._ended}: {why}")
@@ -99,4 +99,4 @@ def _command(arguments: str) -> str:
         value = loads(unescape(arguments))
         return str(value["command"])
     except (ValueError, KeyError, TypeError):
-        return visible_line(arguments)
+        return arguments

@@ -12,7 +12,6 @@ from placet.app.errors import Refused
 from placet.app.places import Places
 from placet.cli import process
 from placet.cli.output import warn
-from placet.cli.visible import visible_line
 
 USAGE = 2
 """The exit code of a word that was not understood."""
@@ -113,7 +112,7 @@ def _known(error: BaseException) -> str | None:
 
 
 def _unexpected(error: Exception, inner: BaseException) -> str:
-    kind = f"{type(inner).__name__}: {visible_line(str(inner))[:200]}"
+    kind = f"{type(inner).__name__}: {str(inner)[:200]}"
     try:
         places = Places.find(os.environ)
         places.prepare()

@@ -1,46 +1,15 @@
 """Text of models, logs and names made harmless for a terminal: what hides, turns or moves is shown as a mark.
 
-The page has the same function (`ui/src/text/visible.ts`); both fold the same fixtures in the tests.
+The page does the same with more colours (`ui/src/text/visible.ts`); both use the same names.
 """
 
 import unicodedata
 
-_NAMES = {
-    0x00: "NUL",
-    0x07: "BEL",
-    0x08: "BS",
-    0x09: "TAB",
-    0x0D: "CR",
-    0x1B: "ESC",
-    0x7F: "DEL",
-    0xA0: "NBSP",
-    0xAD: "SHY",
-    0x034F: "CGJ",
-    0x061C: "ALM",
-    0x115F: "FILLER",
-    0x1160: "FILLER",
-    0x200B: "ZWSP",
-    0x200C: "ZWNJ",
-    0x200D: "ZWJ",
-    0x200E: "LRM",
-    0x200F: "RLM",
-    0x2028: "LS",
-    0x2029: "PS",
-    0x202A: "LRE",
-    0x202B: "RLE",
-    0x202C: "PDF",
-    0x202D: "LRO",
-    0x202E: "RLO",
-    0x2060: "WJ",
-    0x2066: "LRI",
-    0x2067: "RLI",
-    0x2068: "FSI",
-    0x2069: "PDI",
-    0x2800: "BLANK",
-    0x3164: "FILLER",
-    0xFEFF: "BOM",
-    0xFFA0: "FILLER",
-}
+from placet.cli.characters import NAMES
+
+_TAB = "TAB"
+_OF_MARKS = "‹›"
+"""What marks are made of is itself marked, so that no text can hold a false one."""
 _HIDDEN_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
@@ -67,7 +36,7 @@ def _plain(character: str) -> bool:
     if character == "\n" or " " <= character <= "~":
         return True
     code = ord(character)
-    if code < 0xA1 or code in _NAMES:
+    if code < 0xA1 or code in NAMES or character in _OF_MARKS:
         return False
     category = unicodedata.category(character)
     if category in _HIDDEN_CATEGORIES or category.startswith("M"):
@@ -77,4 +46,8 @@ def _plain(character: str) -> bool:
 
 def _mark(character: str) -> str:
     code = ord(character)
-    return f"‹{_NAMES.get(code) or f'U+{code:04X}'}›"
+    if 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF:
+        return "‹VS›"
+    if 0xE0020 < code < 0xE007F:
+        return f"‹TAG {chr(code - 0xE0000)}›"
+    return f"‹{_TAB if character == chr(9) else NAMES.get(code) or f'U+{code:04X}'}›"
