@@ -114,7 +114,9 @@ async def test_e4_selecting_it_again_after_a_drift_records_it_and_repairs_only_t
         ("gone", RO, Policy.NEVER, CUSTOM),
     ],
 )
-def test_e5_the_current_preset_is_derived(recorded: str | None, mode: SandboxMode, policy: Policy, current: str) -> None:
+def test_e5_the_current_preset_is_derived(
+    recorded: str | None, mode: SandboxMode, policy: Policy, current: str
+) -> None:
     assert Permissions(recorded, mode, policy).current == current
 
 
@@ -176,7 +178,13 @@ async def test_a19_what_belongs_to_the_switch_goes_into_the_same_append(house: H
         seen.append(change)
         assert change.policy is not None
         old, new = change.policy
-        put = {"id": "m-1", "target": "next-step", "wake": False, "text": f"{old} -> {new}", "source": {"kind": "system"}}
+        put = {
+            "id": "m-1",
+            "target": "next-step",
+            "wake": False,
+            "text": f"{old} -> {new}",
+            "source": {"kind": "system"},
+        }
         return [Draft("agent/inbox", {"put": put}, "put:m-1")]
 
     commits = house.store.commits
