@@ -21,7 +21,8 @@ from placet.session.stores.sqlite import SqliteStore
 from tests.web.rig import House, Voices, services_over
 
 ROOT = Path(__file__).resolve().parents[2]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
+_PATHS = (str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", ""))
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, _PATHS))}
 
 
 @dataclass

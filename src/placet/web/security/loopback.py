@@ -26,6 +26,8 @@ from placet.web.security.processes import (
 
 Address = tuple[str, int]
 
+LOOKS = 5
+
 LISTENS = "0A"  # the state of a listening socket in /proc/net/tcp
 
 
@@ -41,7 +43,7 @@ class Row:
 
 def objection(client: Address, server: Address, state: Path) -> str | None:
     """Return why a decision over this connection does not count, None if nothing speaks against it."""
-    inode = next((row.inode for row in _rows() if row.local == client and row.remote == server), 0)
+    inode = _inode(client, server)
     if inode == 0:
         return "nobody holds the other end of the connection any more"
     me = look(os.getpid())
@@ -52,14 +54,15 @@ def objection(client: Address, server: Address, state: Path) -> str | None:
     for process in holders:
         if _of_the_agent(process, me, placets):
             return f"the other end is held by {process.name} (process {process.pid}), which placet started or confined"
-    if not holders and any(_of_the_agent(process, me, placets) for process in hidden):
+    unseen = (found for pid in hidden if (found := look(pid)) is not None)
+    if not holders and any(_of_the_agent(process, me, placets) for process in unseen):
         return "it cannot be told who holds the other end, and a process of the agent hides what it holds"
     return None
 
 
 def holder_of(client: Address, server: Address) -> Process | None:
     """Return a process that holds the client's end, for a line on the terminal."""
-    inode = next((row.inode for row in _rows() if row.local == client and row.remote == server), 0)
+    inode = _inode(client, server)
     return next(iter(_holders(inode)[0]), None) if inode else None
 
 
@@ -71,14 +74,25 @@ def listener(port: int) -> Process | None:
     return None
 
 
-def _holders(inode: int) -> tuple[list[Process], list[Process]]:
-    """Return the processes that have the socket open, and those that do not let us see what they have open."""
+def _inode(client: Address, server: Address) -> int:
+    """Return the inode of the client's socket, 0 if nobody has it. The kernel's table may skip a line as it changes."""
+    for _ in range(LOOKS):
+        for row in _rows():
+            if row.local == client and row.remote == server:
+                return row.inode
+    return 0
+
+
+def _holders(inode: int) -> tuple[list[Process], list[int]]:
+    """Return the processes that have the socket open, and the pids of those that hide what they have open."""
     holders: list[Process] = []
-    hidden: list[Process] = []
+    hidden: list[int] = []
     for pid in all_pids():
         holds = holds_socket(pid, inode)
-        if holds is not False and (process := look(pid)) is not None:
-            (holders if holds else hidden).append(process)
+        if holds is None:
+            hidden.append(pid)
+        elif holds and (process := look(pid)) is not None:
+            holders.append(process)
     return holders, hidden
 
 
