@@ -25,8 +25,9 @@ from placet.agent.model import (
     model_named,
     offers,
 )
+from placet.agent.model.library import LARGEST_REPLY
 from placet.agent.model.retry import Retries
-from placet.agent.model.vendor import LARGEST_REPLY, VendorModel
+from placet.agent.model.vendor import VendorModel
 from placet.testing.openai_server import Answer, OpenAIServer
 
 pytestmark = pytest.mark.anyio

@@ -93,6 +93,8 @@ async def check(home: House, before: list[Event]) -> None:
     log = await home.log()
     assert log[: len(before)] == before
     assert [misfits(event.type, event.data, event.key) for event in log] == [[]] * len(log)
+    steps = [(event.data["turn"], event.data["step"]) for event in log if event.type == "step/start"]
+    assert steps == [(event.data["turn"], event.data["step"]) for event in log if event.type == "step/end"]
     asked = [event.data["id"] for event in log if event.type == "approval/asked"]
     assert sorted(asked) == sorted(event.data["id"] for event in log if event.type == "approval/decided")
     wanted = {

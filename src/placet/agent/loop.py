@@ -52,7 +52,8 @@ class Turn:
         message = self.log.see(FOUND).message
         assert message is not None
         await self._calls(message.data["model"], calls)
-        await self._steps(step + 1)
+        if await self._leave(step):
+            await self._steps(step + 1)
 
     async def end(self, kind: str, **more: Any) -> None:
         """Close the turn, and its step if one is open. A stop that came first makes every end an aborted one."""
@@ -122,16 +123,16 @@ class Turn:
             return False
         if reply.calls:
             await self._calls(name, self.log.see(FOUND).calls)
-        if self.signal.aborted:
-            await self.end_stopped()
-            return False
         await self.log.catch_up()
         if not reply.calls and not self.log.see(MAILBOX).steers:
             await self.end("max-tokens" if reply.stop == "max-tokens" else "completed")
             return False
-        if not self.log.see(FOUND).step_open:
-            return True
-        if not await self.append([self._step_end(step)], absent=[keys.abort(self.number)]):
+        return await self._leave(step)
+
+    async def _leave(self, step: int) -> bool:
+        """Close a step whose calls all have their results. False: the turn was stopped, and has been ended here."""
+        drafts = [self._step_end(step)] if self.log.see(FOUND).step_open else []
+        if self.signal.aborted or (drafts and not await self.append(drafts, absent=[keys.abort(self.number)])):
             await self.end_stopped()
             return False
         return True

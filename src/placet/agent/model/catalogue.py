@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from placet.agent.errors import UnknownModel
 from placet.agent.model.port import Model
 from placet.agent.model.script import ScriptModel
-from placet.agent.model.vendor import VENDORS, VendorModel
+from placet.agent.model.vendor import VENDORS, VendorModel, no_key
 
 REHEARSAL = "rehearsal"
 COMPATIBLE = "openai-compatible"
@@ -52,9 +52,7 @@ def model_named(name: str, *, environment: Mapping[str, str] | None = None, addr
         own = address if kind == "openai" else None
         vendor = VENDORS[kind]
         if not (environment.get(vendor.key) or own or environment.get(vendor.address)):
-            raise UnknownModel(
-                f"{name} has no key: set {vendor.key} in the server's environment and start placet again."
-            )
+            raise UnknownModel(no_key(name, vendor))
         return VendorModel(kind, rest, environment=environment, address=own)
     return _other(kind, rest, name, environment)
 

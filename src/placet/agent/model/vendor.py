@@ -1,7 +1,6 @@
 """Real models, through pydantic-ai's low-level request interface.
 
-The vendors' libraries take seconds to import, so they are imported with the first request, in a thread. Keys come from
-the server's environment only; they are in no request of ours, no log line and no error text.
+Keys come from the server's environment only; they are in no request of ours, no log line and no error text.
 """
 
 from __future__ import annotations
@@ -10,49 +9,46 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
 from placet.agent.errors import ModelError
-from placet.agent.model.port import (
-    AssistantTurn,
-    ModelCall,
-    ModelRequest,
-    Piece,
-    ReasoningDelta,
-    Reply,
-    TextDelta,
-    ToolReturn,
-    UserTurn,
-)
+from placet.agent.model.library import pieces
+from placet.agent.model.port import ModelRequest, Piece
 
 if TYPE_CHECKING:
-    from pydantic_ai import messages as wire
     from pydantic_ai.models import Model as LibraryModel
-    from pydantic_ai.models import ModelRequestParameters
 
-LARGEST_REPLY = 4 * 1024 * 1024
-SECONDS_BETWEEN_CHUNKS = 120.0
 ERROR_LENGTH = 300
 SENDS_REASONING_BACK = frozenset({"deepseek"})
+SECRET_NAMES = ("_KEY", "_TOKEN", "_SECRET")
+TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2"})
 
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """Where a vendor's key and address come from, and which model is meant when none is named."""
+    """Where a vendor's key and address come from, and which model is meant when none is named.
+
+    `most_tokens` bounds a reply where the library's own bound is too small for a call with a file in it.
+    """
 
     label: str
     key: str
     address: str
     model: str
+    most_tokens: int | None = None
+    default_address: str | None = None
 
 
 VENDORS: Mapping[str, Vendor] = {
-    "deepseek": Vendor("DeepSeek", "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL", "deepseek-chat"),
+    "deepseek": Vendor(
+        "DeepSeek", "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL", "deepseek-chat", default_address="https://api.deepseek.com"
+    ),
     "openai": Vendor("OpenAI", "OPENAI_API_KEY", "OPENAI_BASE_URL", "gpt-5-mini"),
-    "anthropic": Vendor("Anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "claude-sonnet-4-5"),
+    "anthropic": Vendor(
+        "Anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "claude-sonnet-4-5", most_tokens=16_384
+    ),
 }
 
 
@@ -78,71 +74,75 @@ class VendorModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Piece]:
         """Send the request and yield what comes back. Every failure is one `ModelError`."""
-        library = await anyio.to_thread.run_sync(_load)
+        known = VENDORS.get(self._vendor)
         try:
             async with AsyncExitStack() as stack:
-                model = await self._open(stack)
-                history = history_of(request, reasoning=self._vendor in SENDS_REASONING_BACK)
-                async for piece in _pieces(model, history, _tools(request)):
+                model, client = await anyio.to_thread.run_sync(self._open)
+                if client is not None:
+                    stack.push_async_callback(client.close)
+                back = self._vendor in SENDS_REASONING_BACK
+                most = None if known is None else known.most_tokens
+                async for piece in pieces(model, request, reasoning=back, most_tokens=most):
                     yield piece
         except ModelError:
             raise
-        except (
-            Exception
-        ) as error:  # the libraries raise a hundred classes: all become one line that names none of our secrets
-            raise self._error(library, error) from error
+        except Exception as error:  # the libraries raise a hundred classes; the loop knows one
+            raise self._error(error) from error
 
-    async def _open(self, stack: AsyncExitStack) -> LibraryModel:
+    def _open(self) -> tuple[LibraryModel, Any]:
+        """The library's model and the client that it uses, for one request. The first time this takes seconds."""
         known = VENDORS.get(self._vendor)
         if known is None:
             from pydantic_ai.models import infer_model
 
-            return infer_model(self.name)
+            return infer_model(self.name), None
         address = self._address or self._environment.get(known.address)
         key = self._environment.get(known.key) or ("none" if address else None)
         if key is None:
-            raise ModelError(
-                f"{self.name} has no key: set {known.key} in the server's environment and start placet again."
-            )
+            raise ModelError(no_key(self.name, known))
         if self._vendor == "anthropic":
             from anthropic import AsyncAnthropic
             from pydantic_ai.models.anthropic import AnthropicModel
             from pydantic_ai.providers.anthropic import AnthropicProvider
 
-            anthropic = await stack.enter_async_context(AsyncAnthropic(api_key=key, base_url=address, max_retries=0))
-            return AnthropicModel(self._model, provider=AnthropicProvider(anthropic_client=anthropic))
+            other = AsyncAnthropic(api_key=key, base_url=address, max_retries=0)
+            return AnthropicModel(self._model, provider=AnthropicProvider(anthropic_client=other)), other
         from openai import AsyncOpenAI
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.deepseek import DeepSeekProvider
         from pydantic_ai.providers.openai import OpenAIProvider
 
-        if self._vendor == "deepseek":
-            address = address or "https://api.deepseek.com"
-        openai = await stack.enter_async_context(AsyncOpenAI(api_key=key, base_url=address, max_retries=0))
         make = DeepSeekProvider if self._vendor == "deepseek" else OpenAIProvider
-        return OpenAIChatModel(self._model, provider=make(openai_client=openai))
+        client = AsyncOpenAI(api_key=key, base_url=address or known.default_address, max_retries=0)
+        return OpenAIChatModel(self._model, provider=make(openai_client=client)), client
 
-    def _error(self, library: ModuleType, error: Exception) -> ModelError:
-        kinds = library.exceptions
+    def _error(self, error: Exception) -> ModelError:
+        """One line that says what happened, whether it may pass, and none of our secrets."""
+        from pydantic_ai import exceptions as kinds
+
         passing = isinstance(
             error,
-            (
-                kinds.ModelRateLimitError,
-                kinds.ModelUnavailableError,
-                kinds.ModelServerError,
-                kinds.ModelConnectionError,
-                OSError,
-                TimeoutError,
-            ),
-        ) or type(error).__module__.partition(".")[0] in ("httpx", "httpx2", "httpcore", "httpcore2")
+            kinds.ModelRateLimitError
+            | kinds.ModelUnavailableError
+            | kinds.ModelServerError
+            | kinds.ModelConnectionError
+            | OSError
+            | TimeoutError,
+        )
+        passing = passing or type(error).__module__.partition(".")[0] in TRANSPORTS
         status = getattr(error, "status_code", None)
         what = f"answered {status}" if status else "did not answer, or broke off" if passing else "failed"
         text = _message(error)
         for name, value in self._environment.items():
-            if len(value) >= 8 and name.endswith(("_KEY", "_TOKEN", "_SECRET")):
+            if len(value) >= 8 and name.endswith(SECRET_NAMES):
                 text = text.replace(value, "***")
         after = getattr(error, "retry_after", None)
         return ModelError(f"{self.name} {what}: {text[:ERROR_LENGTH]}", passing=passing, after=after)
+
+
+def no_key(name: str, vendor: Vendor) -> str:
+    """Say where a key is missing."""
+    return f"{name} has no key: set {vendor.key} in the server's environment and start placet again."
 
 
 def _message(error: Exception) -> str:
@@ -152,136 +152,3 @@ def _message(error: Exception) -> str:
         body = body["error"]
     said = body.get("message") if isinstance(body, dict) else None
     return " ".join(str(said or error).split()) or type(error).__name__
-
-
-def _load() -> ModuleType:
-    """Import what every request needs; slow only the first time."""
-    import pydantic_ai
-    import pydantic_ai.direct
-    import pydantic_ai.exceptions
-
-    return pydantic_ai
-
-
-async def _pieces(
-    model: LibraryModel, history: list[wire.ModelMessage], tools: ModelRequestParameters
-) -> AsyncIterator[Piece]:
-    from pydantic_ai.direct import model_request_stream
-    from pydantic_ai.messages import (
-        PartDeltaEvent,
-        PartStartEvent,
-        TextPart,
-        TextPartDelta,
-        ThinkingPart,
-        ThinkingPartDelta,
-    )
-    from pydantic_ai.settings import ModelSettings
-
-    size = 0
-    settings = ModelSettings(timeout=SECONDS_BETWEEN_CHUNKS)
-    async with model_request_stream(model, history, model_request_parameters=tools, model_settings=settings) as stream:
-        async for event in stream:
-            piece: Piece | None = None
-            match event:
-                case (
-                    PartStartEvent(part=TextPart(content=text))
-                    | PartDeltaEvent(delta=TextPartDelta(content_delta=text))
-                ):
-                    piece = TextDelta(text)
-                case (
-                    PartStartEvent(part=ThinkingPart(content=text))
-                    | PartDeltaEvent(delta=ThinkingPartDelta(content_delta=str(text)))
-                ):
-                    piece = ReasoningDelta(text)
-                case _:
-                    text = str(getattr(getattr(event, "delta", None), "args_delta", None) or "")
-            size += len(text)
-            if size > LARGEST_REPLY:
-                limit = f"{LARGEST_REPLY // 1024 // 1024} MiB"
-                raise ModelError(f"{model.model_name} sent more than {limit} in one reply; it was cut off.")
-            if piece is not None and text:
-                yield piece
-        yield _reply(stream.get())
-
-
-def _reply(response: wire.ModelResponse) -> Reply:
-    from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
-
-    finish = response.finish_reason or (response.provider_details or {}).get("finish_reason")
-    if finish is None:
-        raise ModelError(f"{response.model_name or 'The model'} broke off in the middle of its reply.", passing=True)
-    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-    reasoning = "".join(part.content for part in response.parts if isinstance(part, ThinkingPart))
-    calls = tuple(
-        ModelCall(part.tool_call_id, part.tool_name, _arguments(part))
-        for part in response.parts
-        if isinstance(part, ToolCallPart)
-    )
-    usage = {"input": response.usage.input_tokens, "output": response.usage.output_tokens}
-    return Reply(text, calls, "max-tokens" if finish == "length" else "end", usage, reasoning=reasoning or None)
-
-
-def _arguments(part: wire.ToolCallPart) -> str:
-    """The argument text as the vendor sent it; where a library gives only an object, its canonical JSON text."""
-    if isinstance(part.args, str) or part.args is None:
-        return part.args or ""
-    from placet.session.codec import canonical
-
-    return canonical(part.args).decode()
-
-
-def _tools(request: ModelRequest) -> ModelRequestParameters:
-    from pydantic_ai.models import ModelRequestParameters
-    from pydantic_ai.tools import ToolDefinition
-
-    tools = [
-        ToolDefinition(
-            name=tool.name, description=tool.description, parameters_json_schema=dict(tool.parameters), strict=False
-        )
-        for tool in request.tools
-    ]
-    return ModelRequestParameters(function_tools=tools, allow_text_output=True)
-
-
-def history_of(request: ModelRequest, *, reasoning: bool = False) -> list[wire.ModelMessage]:
-    """The library's form of a request: neighbouring user messages and tool results share one message, in order.
-
-    Earlier reasoning is sent back only where a vendor wants it; elsewhere it would turn into visible text.
-    """
-    from pydantic_ai import messages as wire
-
-    history: list[wire.ModelMessage] = []
-    asked: list[wire.ModelRequestPart] = []
-
-    def flush() -> None:
-        if asked:
-            history.append(wire.ModelRequest(parts=list(asked), instructions=request.instructions))
-            asked.clear()
-
-    for message in request.messages:
-        match message:
-            case UserTurn(text=text):
-                asked.append(wire.UserPromptPart(_sendable(text)))
-            case ToolReturn(call_id=call_id, name=name, text=text):
-                asked.append(wire.ToolReturnPart(tool_name=name, content=_sendable(text), tool_call_id=call_id))
-            case AssistantTurn():
-                if parts := _said(message, wire, reasoning=reasoning):
-                    flush()
-                    history.append(wire.ModelResponse(parts=parts))
-    flush()
-    return history
-
-
-def _said(turn: AssistantTurn, wire: Any, *, reasoning: bool) -> list[Any]:
-    parts: list[Any] = [wire.ThinkingPart(turn.reasoning)] if reasoning and turn.reasoning else []
-    if turn.text:
-        parts.append(wire.TextPart(_sendable(turn.text)))
-    parts += [
-        wire.ToolCallPart(_sendable(call.name), _sendable(call.arguments), tool_call_id=call.id) for call in turn.calls
-    ]
-    return parts
-
-
-def _sendable(text: str) -> str:
-    """The text with what UTF-8 cannot carry (lone surrogates) replaced by its mark."""
-    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
