@@ -43,14 +43,8 @@ from placet.tools import CallContext, CallFacts, Pipeline, Registry, RunContext,
 from tests.approval.world import BY, one
 from tests.tools.world import Probe
 
-NOT_STARTED = {
-    "TOOL_NOT_STARTED",
-    "ABORTED_BEFORE_DISPATCH",
-    "APPROVAL_REJECTED",
-    "APPROVAL_CANCELLED",
-    "APPROVAL_UNAVAILABLE",
-}
 TOLD = {"APPROVAL_REJECTED": "rejected", "APPROVAL_CANCELLED": "cancelled", "APPROVAL_UNAVAILABLE": "unavailable"}
+NOT_STARTED = {"TOOL_NOT_STARTED", "ABORTED_BEFORE_DISPATCH", *TOLD}
 ARGUMENTS = '{"what":"this","sandbox_permissions":"danger-full-access","justification":"because"}'
 
 
@@ -417,7 +411,7 @@ class AskMachine(RuleBasedStateMachine):
         """Return when every living worker stands at a gate or waits for a person who has not answered."""
         with anyio.fail_after(30):
             while not await self._all_wait():
-                await asyncio.sleep(0.001)
+                pass  # each look reads the store, and lets the workers go on meanwhile
 
     async def _all_wait(self) -> bool:
         undecided = bool(await self.store.unpaired("asked:", "decided:"))

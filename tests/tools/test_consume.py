@@ -280,3 +280,41 @@ async def test_a_narrowing_that_slips_in_before_tool_started_counts(tools: ToolW
     await tools.call(what="this")
     ((_, context),) = probe.runs
     assert context.mode is SandboxMode.READ_ONLY
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code"),
+    [(Outcome.REJECTED, "APPROVAL_REJECTED"), (Outcome.UNAVAILABLE, "APPROVAL_UNAVAILABLE")],
+)
+async def test_a_call_found_decided_has_the_text_of_its_outcome(
+    tools: ToolWorld, probe: Probe, outcome: Outcome, code: str
+) -> None:
+    """The worker died between the decision and the result; nobody is asked again (model rule `full_table`)."""
+    store, append = tools.world.store, tools.world.store.append
+    tools.answers(says(outcome, feedback="use the other one" if outcome is Outcome.REJECTED else None))
+    call = tools.make(what="this", **WIDER)
+
+    async def dies(session, drafts, **more):  # type: ignore[no-untyped-def]
+        if drafts[0].type == "tool/result":
+            raise LeaseLost(session)
+        return await append(session, drafts, **more)
+
+    store.append = dies  # type: ignore[method-assign]
+    with pytest.raises(LeaseLost):
+        await tools.pipeline.run(call, tools.context)
+    store.append = append  # type: ignore[method-assign]
+    worker = await tools.reborn()
+    responder = worker.answers(ALLOW)
+    result = await worker.bring(call, await tools.facts(call))
+    assert (result.data["code"], responder.asks, probe.runs) == (code, [], [])
+    assert ("use the other one" in result.data["text"]) is (outcome is Outcome.REJECTED)
+
+
+async def test_a_worker_that_comes_after_the_stop_starts_nothing(tools: ToolWorld, probe: Probe) -> None:
+    """Its signal is read from the log, and the store refuses the rest (model rule `signal_from_log`)."""
+    call, facts = await granted(tools)
+    await tools.world.stop()
+    worker = await tools.reborn()
+    assert not worker.context.signal.aborted
+    result = await worker.bring(call, facts)
+    assert (result.data["code"], probe.runs) == ("ABORTED_BEFORE_DISPATCH", [])
