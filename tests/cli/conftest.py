@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,8 +56,8 @@ class Cli:
         )
 
 
-@pytest.fixture
-def cli() -> Iterator[Cli]:
+@contextmanager
+def new_home() -> Iterator[Cli]:
     """A home that commands could reach if they were not confined: not below /tmp, which is private to each sandbox."""
     cache = Path.home() / ".cache"
     cache.mkdir(exist_ok=True)
@@ -67,6 +68,13 @@ def cli() -> Iterator[Cli]:
         yield cli
     finally:
         shutil.rmtree(cli.root, ignore_errors=True)
+
+
+@pytest.fixture
+def cli() -> Iterator[Cli]:
+    """A home of this test's own."""
+    with new_home() as made:
+        yield made
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 
 from placet.app.places import Places
 from placet.cli.client import Client
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, new_home
 from tests.cli.on_terminal import OnTerminal
 from tests.cli.server import Server
 
@@ -24,6 +24,13 @@ OneLine = Callable[["subprocess.CompletedProcess[str]"], str]
 @pytest.fixture
 def server(cli: Cli) -> Iterator[Server]:
     with Server(cli) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def calm() -> Iterator[Server]:
+    """A server that several tests look at and none changes."""
+    with new_home() as cli, Server(cli) as running:
         yield running
 
 
@@ -80,9 +87,9 @@ def note(cli: Cli) -> Path:
     return cli.account / "note.txt"
 
 
-def test_one_link_is_printed_and_no_secret_is_in_argv(server: Server) -> None:
-    assert server.said.count("#link=") == 1
-    secret = server.link.split("#link=")[1]
+def test_one_link_is_printed_and_no_secret_is_in_argv(calm: Server) -> None:
+    assert calm.said.count("#link=") == 1
+    secret = calm.link.split("#link=")[1]
     for process in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             assert secret.encode() not in process.read_bytes()
@@ -90,8 +97,8 @@ def test_one_link_is_printed_and_no_secret_is_in_argv(server: Server) -> None:
             continue
 
 
-def test_the_rehearsal_says_that_it_is_no_real_model(server: Server) -> None:
-    assert "not a real model" in server.said
+def test_the_rehearsal_says_that_it_is_no_real_model(calm: Server) -> None:
+    assert "not a real model" in calm.said
 
 
 def test_an_allowed_command_runs_exactly_once(cli: Cli, server: Server, workspace: Path) -> None:
@@ -162,19 +169,19 @@ def test_apr_05_a_clean_end_settles_nothing_and_leaves_no_traceback(
         assert [again["id"] for again in lines(cli, "inbox", "list", "--json")] == [ask["id"]]
 
 
-def test_a_second_start_says_so_and_how_to_get_a_link(cli: Cli, server: Server, one_line: OneLine) -> None:
-    second = cli("web", "--no-open", "--port", "0")
+def test_a_second_start_says_so_and_how_to_get_a_link(calm: Server, one_line: OneLine) -> None:
+    second = calm.cli("web", "--no-open", "--port", "0")
     assert second.returncode == 1
     assert "running already" in one_line(second)
     assert "placet link" in second.stderr
-    assert cli("inbox", "list").returncode == 0
+    assert calm.cli("inbox", "list").returncode == 0
 
 
-def test_link_prints_another_link(cli: Cli, server: Server) -> None:
-    done = cli("link")
+def test_link_prints_another_link(calm: Server) -> None:
+    done = calm.cli("link")
     assert done.returncode == 0, done.stderr
-    assert f"http://127.0.0.1:{server.port}/#link=" in done.stdout
-    assert server.link not in done.stdout
+    assert f"http://127.0.0.1:{calm.port}/#link=" in done.stdout
+    assert calm.link not in done.stdout
 
 
 def test_a_port_of_a_foreign_process_is_left_alone_and_its_holder_named(cli: Cli) -> None:
@@ -266,14 +273,14 @@ def test_a04_a_command_of_the_agent_gets_nothing_over_the_socket(cli: Cli, serve
     assert "No ask is open" not in result["text"]
 
 
-def test_unknown_sessions_and_asks_are_one_line(cli: Cli, server: Server, one_line: OneLine) -> None:
+def test_unknown_sessions_and_asks_are_one_line(calm: Server, one_line: OneLine) -> None:
     for arguments in (
         ["inbox", "show", "a-nothing"],
         ["inbox", "allow", "a-nothing", "--digest", "0" * 64],
         ["inbox", "reject", "../../etc/passwd"],
         ["log", "export", "s-nothing"],
     ):
-        done = cli(*arguments)
+        done = calm.cli(*arguments)
         assert done.returncode == 1, arguments
         one_line(done)
 
@@ -285,11 +292,12 @@ def test_unknown_sessions_and_asks_are_one_line(cli: Cli, server: Server, one_li
         ["--cwd", "."], ["--cwd", "state"],
     ],
 )  # fmt: skip
-def test_a_session_that_cannot_be_is_one_line(
-    cli: Cli, server: Server, workspace: Path, one_line: OneLine, arguments: list[str]
-) -> None:
-    folder = [] if "--cwd" in arguments else ["--cwd", str(workspace)]
-    done = cli("session", "new", "--message", "hi", *folder, *arguments)
+def test_a_session_that_cannot_be_is_one_line(calm: Server, one_line: OneLine, arguments: list[str]) -> None:
+    cli, folder = calm.cli, calm.cli.root / "workspace"
+    folder.mkdir(exist_ok=True)
+    done = cli(
+        "session", "new", "--message", "hi", *(() if "--cwd" in arguments else ("--cwd", str(folder))), *arguments
+    )
     assert done.returncode in (1, 2)
     one_line(done)
     assert cli("session", "list").stdout.strip() == "No session yet."

@@ -106,9 +106,13 @@ def _view(client: Client, ask: str) -> Any:
 
 def _open_view(client: Client, ask: str) -> Any:
     view = _view(client, ask)
-    if view["state"] != "open":
-        fail("This ask is not open any more", why=decided(view.get("decision") or {}), hint="Nothing was changed")
+    if view["state"] != "open" or view["position"] is None:
+        fail("This ask is not open any more", why=_winner(view.get("decision")), hint="Nothing was changed")
     return view
+
+
+def _winner(decision: Mapping[str, Any] | None) -> str:
+    return "Its turn was stopped or is over" if decision is None else decided(decision)
 
 
 def _confirmed(client: Client, ask: str) -> Any:
@@ -150,7 +154,7 @@ def _answer(client: Client, view: Mapping[str, Any], outcome: Outcome, feedback:
             say(f"{word}: {receipt['ask']}, recorded for {who} over {receipt['channel']} ({receipt['strength']}).")
             return 0
         case 409 if "decision" in reply.body:
-            fail("Your answer did not count, somebody was first", why=decided(reply.body["decision"]))
+            fail("Your answer did not count", why=_winner(reply.body["decision"]))
         case 422 if "why" in reply.body:
             fail("The answer was refused and the ask stays open", why=str(reply.body["why"]))
         case _:
