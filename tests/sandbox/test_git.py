@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from placet.sandbox import Workdir, WorkspaceFacts
+from placet.sandbox import SandboxMode, Workdir, WorkspaceFacts
 from placet.sandbox.workspace.git import outside_roots
 from placet.sandbox.workspace.sentinel import Sentinels
 from placet.testing.backends import READ_ONLY, WORKSPACE_WRITE, Rig
@@ -73,10 +73,15 @@ async def test_a_commit_works_in_the_workspace(confined: Rig) -> None:
         "echo '[core]' >> .git/config",
         "mv .git/config .git/c",
         "ln -sf /etc/passwd .git/config",
+        "mv .git/info .git/i",
+        "mv .git/worktrees .git/w",
+        "mv .git/worktrees/side .git/worktrees/s",
     ],
 )
 async def test_11_nothing_that_git_obeys_can_be_changed(bubblewrap: Rig, script: str) -> None:
     repository(bubblewrap.ws)
+    git(bubblewrap.ws, "worktree", "add", "-q", str(bubblewrap.outside / "side"))
+    (bubblewrap.ws / ".git" / "info" / "attributes").write_text("* text\n")
     config = (bubblewrap.ws / ".git" / "config").read_bytes()
     done = await bubblewrap.run(f"set -e; {script}")
     assert done.exit_code != 0
@@ -87,11 +92,11 @@ async def test_11_nothing_that_git_obeys_can_be_changed(bubblewrap: Rig, script:
 
 
 @pytest.mark.parametrize("mode", [READ_ONLY, WORKSPACE_WRITE])
-async def test_sbx_12_a_command_leaves_the_workspace_as_it_was(bubblewrap: Rig, mode: object) -> None:
+async def test_sbx_12_a_command_leaves_the_workspace_as_it_was(bubblewrap: Rig, mode: SandboxMode) -> None:
     repository(bubblewrap.ws)
     before = tree(bubblewrap.ws)
     for number in range(10):
-        await bubblewrap.run("true" if number else "sleep 5", mode, timeout_ms=20_000 if number else 100)  # type: ignore[arg-type]
+        await bubblewrap.run("true" if number else "sleep 5", mode, timeout_ms=20_000 if number else 100)
     assert tree(bubblewrap.ws) == before
     assert git(bubblewrap.ws, "status", "--porcelain") == ""
 
@@ -212,8 +217,9 @@ async def test_bsh_07_a_rebase_goes_on_without_an_editor(bubblewrap: Rig) -> Non
     (bubblewrap.ws / "file").write_text("side\n")
     git(bubblewrap.ws, "commit", "-q", "-a", "-m", "side")
     done = await bubblewrap.run(
-        "export GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@example.invalid; main=$(git branch --format='%(refname:short)' |"
-        " grep -v side); git rebase -q $main; echo solved > file; git add file; git rebase --continue",
+        "export GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@example.invalid;"
+        " main=$(git branch --format='%(refname:short)' | grep -v side); git rebase -q $main;"
+        " echo solved > file; git add file; git rebase --continue",
         timeout_ms=15_000,
     )
     assert (done.exit_code, done.timed_out) == (0, False), done.stderr.text

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import resource
 import signal
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import anyio
 import pytest
 
 from placet.kernel.signal import AbortSignal
-from placet.sandbox import Command, InvalidCommand, SandboxMode, Workdir, WorkdirChanged, WorkdirUnusable
+from placet.sandbox import Bubblewrap, InvalidCommand, SandboxMode, Settings, Workdir, WorkdirChanged, WorkdirUnusable
 from placet.sandbox.linux import processes
-from placet.testing.backends import FULL, READ_ONLY, WORKSPACE_WRITE, Rig
+from placet.testing.backends import FULL, READ_ONLY, WORKSPACE_WRITE, Rig, rig
 
 pytestmark = pytest.mark.anyio
 
@@ -28,6 +31,12 @@ def everywhere(request: pytest.FixtureRequest) -> Iterator[tuple[Rig, SandboxMod
     """A rig and a mode, for each way in which a command can run."""
     name, mode = request.param
     yield request.getfixturevalue(name), mode
+
+
+@pytest.fixture
+def nap() -> str:
+    """A long duration for `sleep` that no other test uses."""
+    return f"61.{random.randrange(10**9):09}"
 
 
 def alive(mark: str) -> list[int]:
@@ -52,53 +61,53 @@ def zombies() -> list[tuple[int, str]]:
 @pytest.mark.parametrize(
     ("script", "code", "said"),
     [
-        ("sleep 8701 & echo done", 0, "done\n"),
-        ("sleep 8702 >/dev/null & echo done", 0, "done\n"),
-        ("sleep 8703 </dev/null >/dev/null 2>&1 & echo done", 0, "done\n"),
-        ("(sleep 8704 &) ; exit 3", 3, ""),
-        ("setsid sleep 8705 & echo done", 0, "done\n"),
+        ("sleep NAP & echo done", 0, "done\n"),
+        ("sleep NAP >/dev/null & echo done", 0, "done\n"),
+        ("sleep NAP </dev/null >/dev/null 2>&1 & echo done", 0, "done\n"),
+        ("(sleep NAP &) ; exit 3", 3, ""),
+        ("setsid sleep NAP & echo done", 0, "done\n"),
     ],
 )
 async def test_bsh_01_a_silent_child_delays_nothing_and_is_gone(
-    everywhere: tuple[Rig, SandboxMode], script: str, code: int, said: str
+    everywhere: tuple[Rig, SandboxMode], script: str, code: int, said: str, nap: str
 ) -> None:
     rig, mode = everywhere
     began = time.monotonic()
-    done = await rig.run(script, mode)
-    assert time.monotonic() - began < 2
+    done = await rig.run(script.replace("NAP", nap), mode)
+    assert time.monotonic() - began < 10
     assert (done.exit_code, done.stdout.text) == (code, said)
-    assert alive(script.split("sleep ")[1][:4]) == []
+    assert alive(nap) == []
     assert zombies() == []
 
 
-async def test_bsh_03_after_a_timeout_nothing_goes_on(everywhere: tuple[Rig, SandboxMode]) -> None:
+async def test_bsh_03_after_a_timeout_nothing_goes_on(everywhere: tuple[Rig, SandboxMode], nap: str) -> None:
     rig, mode = everywhere
-    script = "echo before; (trap '' TERM; sleep 8.811; echo late > late.txt) & (setsid sleep 8.812 &) ; wait"
-    done = await rig.run(script, mode, timeout_ms=300)
+    script = f"echo before; (trap '' TERM; sleep {nap}; echo late > late.txt) & (setsid sleep {nap} &) ; wait"
+    done = await rig.run(script, mode, timeout_ms=2_000)
     assert (done.timed_out, done.aborted, done.exit_code, done.signal) == (True, False, None, "SIGTERM")
     assert done.stdout.text == "before\n"
-    assert alive("8.81") == []
+    assert alive(nap) == []
     assert zombies() == []
     assert not (rig.ws / "late.txt").exists()
 
 
-async def test_bsh_03_a_child_that_ignores_sigterm_is_killed(everywhere: tuple[Rig, SandboxMode]) -> None:
+async def test_bsh_03_a_child_that_ignores_sigterm_is_killed(everywhere: tuple[Rig, SandboxMode], nap: str) -> None:
     rig, mode = everywhere
-    done = await rig.run("trap '' TERM; sleep 8.821; sleep 8.822; sleep 8.823", mode, timeout_ms=200)
+    done = await rig.run(f"trap '' TERM; sleep {nap}; sleep {nap}; sleep {nap}", mode, timeout_ms=2_000)
     assert (done.timed_out, done.signal) == (True, "SIGKILL")
-    assert 3000 <= done.duration_ms < 8000
-    assert alive("8.82") == []
+    assert 5000 <= done.duration_ms < 20_000
+    assert alive(nap) == []
 
 
 async def test_c5_a_command_that_traps_the_timeout_and_exits_0_still_timed_out(
     everywhere: tuple[Rig, SandboxMode],
 ) -> None:
     rig, mode = everywhere
-    done = await rig.run("trap 'echo caught; exit 0' TERM; while :; do sleep 0.05; done", mode, timeout_ms=300)
+    done = await rig.run("trap 'echo caught; exit 0' TERM; while :; do sleep 0.05; done", mode, timeout_ms=2_000)
     assert (done.timed_out, done.exit_code, done.stdout.text) == (True, 0, "caught\n")
 
 
-async def test_a_stop_ends_the_tree_and_says_so(everywhere: tuple[Rig, SandboxMode]) -> None:
+async def test_a_stop_ends_the_tree_and_says_so(everywhere: tuple[Rig, SandboxMode], nap: str) -> None:
     rig, mode = everywhere
     stop = AbortSignal()
     begun = asyncio.Event()
@@ -106,7 +115,7 @@ async def test_a_stop_ends_the_tree_and_says_so(everywhere: tuple[Rig, SandboxMo
 
         async def run() -> None:
             done = await rig.run(
-                "echo begun; sleep 8.831 & sleep 8.832", mode, signal=stop, on_output=lambda *_: begun.set()
+                f"echo begun; sleep {nap} & sleep {nap}", mode, signal=stop, on_output=lambda *_: begun.set()
             )
             assert (done.aborted, done.timed_out, done.exit_code, done.signal) == (True, False, None, "SIGTERM")
             assert done.stdout.text == "begun\n"
@@ -114,7 +123,7 @@ async def test_a_stop_ends_the_tree_and_says_so(everywhere: tuple[Rig, SandboxMo
         group.start_soon(run)
         await begun.wait()
         stop.abort()
-    assert alive("8.83") == []
+    assert alive(nap) == []
 
 
 async def test_a_stop_before_the_start_starts_nothing(everywhere: tuple[Rig, SandboxMode]) -> None:
@@ -126,28 +135,53 @@ async def test_a_stop_before_the_start_starts_nothing(everywhere: tuple[Rig, San
     assert not (rig.ws / "ran").exists()
 
 
-async def test_starts_stopped_at_any_moment_leave_nothing(everywhere: tuple[Rig, SandboxMode]) -> None:
+async def test_a_command_that_is_stopped_in_the_queue_never_starts(landlock: Rig, nap: str) -> None:
+    first, second = AbortSignal(), AbortSignal()
+    begun = asyncio.Event()
+    ended: list[str] = []
+    async with anyio.create_task_group() as group:
+
+        async def one() -> None:
+            await landlock.run(f"echo begun; sleep {nap}", signal=first, on_output=lambda *_: begun.set())
+            ended.append("first")
+
+        async def two() -> None:
+            done = await landlock.run("echo ran > ran", signal=second)
+            assert (done.aborted, done.exit_code, done.signal) == (True, None, None)
+            ended.append("second")
+            first.abort()
+
+        group.start_soon(one)
+        await begun.wait()
+        group.start_soon(two)
+        await anyio.sleep(0.05)
+        second.abort()
+    assert ended == ["second", "first"]
+    assert not (landlock.ws / "ran").exists()
+
+
+async def test_starts_stopped_at_any_moment_leave_nothing(everywhere: tuple[Rig, SandboxMode], nap: str) -> None:
     rig, mode = everywhere
     before = len(os.listdir("/proc/self/fd"))
     for number in range(300 // SHARE):
         stop = AbortSignal()
         async with anyio.create_task_group() as group:
-            group.start_soon(lambda: rig.run("sleep 8.841", mode, signal=stop))  # noqa: B023
+            group.start_soon(lambda: rig.run(f"sleep {nap}", mode, signal=stop))  # noqa: B023
             await anyio.sleep(number * 0.0007)
             stop.abort()
-    assert alive("8.841") == []
+    assert alive(nap) == []
     assert zombies() == []
     assert len(os.listdir("/proc/self/fd")) <= before + 4
 
 
-async def test_a_cancelled_task_kills_its_command(everywhere: tuple[Rig, SandboxMode]) -> None:
+async def test_a_cancelled_task_kills_its_command(everywhere: tuple[Rig, SandboxMode], nap: str) -> None:
     rig, mode = everywhere
     begun = asyncio.Event()
     async with anyio.create_task_group() as group:
-        group.start_soon(lambda: rig.run("echo begun; sleep 8.851", mode, on_output=lambda *_: begun.set()))
+        group.start_soon(lambda: rig.run(f"echo begun; sleep {nap}", mode, on_output=lambda *_: begun.set()))
         await begun.wait()
         group.cancel_scope.cancel()
-    assert alive("8.851") == []
+    assert alive(nap) == []
 
 
 async def test_commands_at_once_do_not_disturb_each_other(everywhere: tuple[Rig, SandboxMode]) -> None:
@@ -268,6 +302,50 @@ async def test_bsh_07_nothing_waits_for_a_person(bubblewrap: Rig, script: str) -
     assert not done.timed_out
 
 
-async def test_the_command_keeps_the_umask_it_is_given(bubblewrap: Rig) -> None:
-    profile = bubblewrap.sandbox.profile(bubblewrap.session, bubblewrap.workspace, READ_ONLY)
-    assert Command(profile=profile, script="umask").words[1:] == ("-c", "umask", "bash")
+async def test_the_command_has_the_umask_of_the_person(needs_bubblewrap: str) -> None:
+    with rig(lambda state: [Bubblewrap(state, needs_bubblewrap)], Settings(umask=0o027)) as made:
+        for mode in (READ_ONLY, FULL):
+            assert (await made.run("umask", mode)).stdout.text == "0027\n"
+
+
+async def test_a_command_dies_with_its_server(bubblewrap: Rig, nap: str) -> None:
+    state = bubblewrap.sandbox.temp_dir(bubblewrap.session).parents[1]
+    script = _SERVER.format(state=state, workspace=bubblewrap.ws, nap=nap)
+    server = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)
+    assert server.stdout is not None
+    assert await server.stdout.readline() == b"running\n"
+    assert alive(nap)
+    server.send_signal(signal.SIGKILL)
+    await server.wait()
+    with anyio.fail_after(5):
+        while alive(nap):  # noqa: ASYNC110 - nothing tells when somebody else's process is gone
+            await anyio.sleep(0.02)
+
+
+async def test_a_program_for_the_person_is_nobodys_child(tmp_path: Path) -> None:
+    script = (
+        "import os, time\nfrom placet.sandbox import start_detached\n"
+        f"start_detached(['sh', '-c', 'echo $PPID > {tmp_path}/parent; sleep 0.2'])\nprint(os.getpid())\ntime.sleep(1)"
+    )
+    asker = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)
+    said, _ = await asker.communicate()
+    assert (tmp_path / "parent").read_text().strip() != said.decode().strip()
+
+
+async def test_a_hardened_process_is_closed_to_others() -> None:
+    script = "from placet.sandbox import harden; harden(); import ctypes; print(ctypes.CDLL(None).prctl(3))"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)
+    assert (await process.communicate())[0] == b"0\n"
+
+
+_SERVER = """
+from pathlib import Path
+import anyio
+from placet.sandbox import Bubblewrap, Command, Sandbox, SandboxMode, Selection, Workdir
+from placet.testing.backends import TestPlaces
+state = Path("{state}")
+box = Sandbox(TestPlaces(state), Selection([Bubblewrap(state)], {{}}))
+profile = box.profile("s-killed", Workdir.of(Path("{workspace}")), SandboxMode.WORKSPACE_WRITE)
+said = lambda *_: print("running", flush=True)
+anyio.run(box.run, Command(profile=profile, script=f"trap '' TERM; echo x; sleep {nap}; sleep {nap}", on_output=said))
+"""

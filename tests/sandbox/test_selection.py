@@ -99,8 +99,8 @@ def test_the_environment_can_force_a_backend(tmp_path: Path, name: str) -> None:
 
 async def test_a_bwrap_that_breaks_later_is_no_denial_and_is_tried_anew(needs_bubblewrap: str, tmp_path: Path) -> None:
     home = Path.home()
-    program = fake(tmp_path, f'[ -e {tmp_path}/broken ] && {{ echo "bwrap: {home}/x: Read-only file system" >&2; exit 1; }};'
-                   f' exec {needs_bubblewrap} "$@"')  # fmt: skip
+    breaks = f'echo "bwrap: {home}/x: Read-only file system" >&2; exit 1'
+    program = fake(tmp_path, f'[ -e {tmp_path}/broken ] && {{ {breaks}; }}; exec {needs_bubblewrap} "$@"')
     (tmp_path / "workspace").mkdir()
     selection = Selection([Bubblewrap(tmp_path / "state", program)], {})
     box = Sandbox(TestPlaces(tmp_path / "state"), selection)

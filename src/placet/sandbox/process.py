@@ -18,7 +18,7 @@ import anyio
 from placet.kernel.signal import AbortSignal
 
 from .backend import Enforcement, Exit, Launch, Process
-from .errors import InvalidCommand, Stopped, WorkdirChanged
+from .errors import InvalidCommand, Stopped, WorkdirChanged, WorkdirUnusable
 from .execution.environment import FIXED_PATH
 from .execution.output import Capture, Captured
 from .mode import SandboxMode
@@ -185,6 +185,7 @@ async def run(
     what `spawn` raises. A cancelled task kills the command first.
     """
     began = time.monotonic()
+    workdir = command.workdir or command.profile.workspace
     for attempt in range(_ATTEMPTS):
         left = command.timeout_ms / 1000 - (time.monotonic() - began)
         course, out, err = await _once(command, spawn, env=env, spill=spill, umask=umask, seconds=left)
@@ -196,6 +197,8 @@ async def run(
     if broken:
         lines = err.text.strip().splitlines()
         said = lines[-1][:500] if lines else "the sandbox ended before the command started"
+        if "Can't chdir" in said:  # only the message is better for it: nothing ran either way
+            raise WorkdirUnusable(f"The working directory {workdir.path} cannot be entered: {said}")
         facts = Facts(facts.mode, False, None, facts.enforcement, facts.backend, said)
     return Run(
         None if broken else ended.code,
@@ -264,7 +267,7 @@ async def _follow(process: Process, signal: AbortSignal | None, seconds: float, 
     process.terminate()
     with anyio.move_on_after(GRACE_FOR_TERM):
         course.exit = await process.wait()
-    if course.exit is None:
+    if course.exit is None or course.exit.broken:
         course.exit = Exit(None, "SIGKILL")
 
 

@@ -15,8 +15,9 @@ from placet.session.ids import SessionId
 
 from . import denial, process
 from .backend import Backend
-from .errors import SandboxUnavailable
+from .errors import SandboxUnavailable, WorkdirChanged, WorkdirUnusable
 from .execution import environment, unconfined
+from .execution.output import Captured
 from .execution.storage import Storage
 from .mode import SandboxMode
 from .policy import Network, Profile, Workdir
@@ -128,17 +129,24 @@ class Sandbox:
             return await process.run(command, unconfined.spawn, facts, env=env, spill=spill, umask=self._settings.umask)
         backend = await self._backend()
         facts = Facts(profile.mode, enforcement=backend.enforcement, backend=backend.name)
-        if backend.exclusive:
-            async with self._turn:
-                done = await self._confined(command, backend, facts, env)
-        else:
+        if not backend.exclusive:
             done = await self._confined(command, backend, facts, env)
+        elif await self._my_turn(command):
+            try:
+                done = await self._confined(command, backend, facts, env)
+            finally:
+                self._turn.release()
+        else:
+            return Run(None, None, False, True, Captured(), Captured(), facts, 0)
         return await to_thread.run_sync(denial.judged, done, command, backend)
 
     async def probe_write(self, session: SessionId, workspace: Workdir) -> str | None:
         """Try a write in the workspace, confined; None if it works, else one line that says why and names the owner."""
         profile = self.profile(session, workspace, SandboxMode.WORKSPACE_WRITE)
-        done = await self.run(Command(profile=profile, script=check.WRITE_PROBE, timeout_ms=10_000))
+        try:
+            done = await self.run(Command(profile=profile, script=check.WRITE_PROBE, timeout_ms=10_000))
+        except (WorkdirUnusable, WorkdirChanged):
+            return check.not_writable(workspace.path)
         return None if done.exit_code == 0 else check.not_writable(workspace.path)
 
     async def check_workspace(self, path: Path) -> WorkspaceFacts | WorkspaceRefused:
@@ -164,6 +172,18 @@ class Sandbox:
         """Clean up what a killed server left behind. To be called once at start."""
         for verdict in self._selection.verdicts():
             verdict.backend.sweep()
+
+    async def _my_turn(self, command: Command) -> bool:
+        """Wait until no other command runs; False if this one was stopped meanwhile."""
+        with anyio.CancelScope() as waiting:
+            undo = command.signal.on_abort(lambda _: waiting.cancel()) if command.signal is not None else None
+            try:
+                await self._turn.acquire()
+            finally:
+                if undo is not None:
+                    undo()
+            return True
+        return False
 
     async def _backend(self) -> Backend:
         backend = await to_thread.run_sync(self._selection.choose)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from placet.sandbox import Backend, Command, Enforcement, Run, Sandbox, SandboxMode, Selection, Workdir
+from placet.sandbox import Backend, Command, Enforcement, Run, Sandbox, SandboxMode, Selection, Settings, Workdir
 from placet.session.ids import SessionId
 
 READ_ONLY, WORKSPACE_WRITE, FULL = SandboxMode
@@ -54,14 +54,14 @@ class Rig:
 
 
 @contextmanager
-def rig(backends: Callable[[Path], list[Backend]]) -> Iterator[Rig]:
+def rig(backends: Callable[[Path], list[Backend]], settings: Settings | None = None) -> Iterator[Rig]:
     """A rig in the home directory, removed afterwards: `/tmp` is another one inside a sandbox."""
     folder = Path(tempfile.mkdtemp(prefix=".placet-test-", dir=Path.home())).resolve()
     try:
         for name in ("state", "workspace", "outside"):
             (folder / name).mkdir(mode=0o700)
         state = folder / "state"
-        box = Sandbox(TestPlaces(state), Selection(backends(state), {}))
+        box = Sandbox(TestPlaces(state), Selection(backends(state), {}), settings=settings)
         yield Rig(box, Workdir.of(folder / "workspace"), folder / "outside", SessionId("s-rig"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

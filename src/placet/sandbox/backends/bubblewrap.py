@@ -35,6 +35,7 @@ class Bubblewrap:
     enforcement = Enforcement.FULL
     not_governed: tuple[str, ...] = (
         "Commands can read your files, except credentials that placet hides (placet doctor lists them).",
+        "A command can write into named pipes outside the workspace that a program of yours reads.",
         "A file that was hard-linked into the workspace before can be changed through that link.",
         "The network is open unless the workspace is set to none.",
     )

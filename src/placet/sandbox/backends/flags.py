@@ -90,8 +90,17 @@ def _roots(profile: Profile) -> Iterable[str]:
         yield from ("--bind", str(own), str(own))
     pointer = git.link(profile.workspace.path)
     fixed = [path for directory in guarded(profile) for path in git.protected(directory)]
-    for path in (*([pointer] if pointer else []), *fixed, *profile.protected):
+    kept = [*([pointer] if pointer else []), *fixed, *profile.protected]
+    for path in _pinned(kept, (profile.workspace.path, *profile.git_roots)):
+        yield from ("--bind", str(path), str(path))
+    for path in kept:
         yield from ("--ro-bind", str(path), str(path))
+
+
+def _pinned(kept: Iterable[Path], roots: tuple[Path, ...]) -> list[Path]:
+    """The folders between the roots and what is kept: as mount points they cannot be renamed away with it."""
+    between = {above for path in kept for above in path.parents if any(root in above.parents for root in roots)}
+    return sorted(between, key=lambda path: len(path.parts))
 
 
 def _name_resolution() -> Iterable[str]:

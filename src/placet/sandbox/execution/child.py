@@ -15,7 +15,7 @@ import anyio
 from anyio import to_thread
 
 from placet.sandbox.backend import Exit, Launch
-from placet.sandbox.errors import StartFailed, Stopped
+from placet.sandbox.errors import StartFailed, Stopped, WorkdirUnusable
 from placet.sandbox.linux import processes
 from placet.sandbox.linux.processes import Seen
 
@@ -56,6 +56,10 @@ def start(
             umask=launch.umask,
         )
     except OSError as error:
+        if cwd is not None and error.filename == cwd:
+            raise WorkdirUnusable(
+                f"The working directory {launch.workdir.path} cannot be entered: {error.strerror}"
+            ) from error
         raise StartFailed(f"{argv[0]} could not be started: {error.strerror or error}") from error
 
 
