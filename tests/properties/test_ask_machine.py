@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
@@ -11,6 +12,8 @@ from hypothesis.stateful import run_state_machine_as_test
 from placet.session.stores.sqlite import SqliteStore
 from placet.testing.clock import ManualClock
 from tests.properties.ask_machine import AskMachine
+
+SOAK = os.environ.get("PLACET_SOAK") == "1"
 
 
 def test_the_rules_of_an_ask_hold_whatever_happens(tmp_path: Path) -> None:
@@ -27,7 +30,7 @@ def test_the_rules_of_an_ask_hold_whatever_happens(tmp_path: Path) -> None:
         run_state_machine_as_test(
             Machine,
             settings=settings(
-                max_examples=60,
+                max_examples=2000 if SOAK else 30,
                 stateful_step_count=25,
                 deadline=None,
                 derandomize=True,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import anyio
 import anyio.lowlevel
 import pytest
@@ -92,8 +94,6 @@ async def test_results_are_written_as_they_come(tools: ToolWorld, probe: Probe) 
 
 async def test_equal_call_ids_and_equal_arguments_are_two_calls(tools: ToolWorld, probe: Probe) -> None:
     """Events are keyed by turn, step and position, never by the model's id (model rule `position_key`)."""
-    from dataclasses import replace
-
     first, second = tools.make(what="this", **WIDER), tools.make(what="this", **WIDER)
     twin = replace(second, call_id=first.call_id)
 

@@ -242,7 +242,8 @@ async def test_every_refusal_has_its_own_reason(tools: ToolWorld) -> None:
     rejected = replace(grant.decision, outcome=Outcome.REJECTED)
     assert changed(call, tools.tool, replace(grant, decision=rejected), now) is Unused.DIGEST
     assert changed(call, tools.tool, grant, now + 600_001) is Unused.EXPIRED
-    assert changed(call, tools.tool, grant, now - 1) is Unused.EXPIRED
+    assert changed(call, tools.tool, grant, now - 1) is None
+    assert changed(call, tools.tool, grant, now - 600_001) is Unused.EXPIRED
     assert changed(call, None, grant, now) is Unused.TOOL
     moved = replace(grant, subject=replace(grant.subject, cwd_id="0:0"))
     assert changed(call, tools.tool, moved, now) is Unused.FILE_CHANGED
@@ -318,3 +319,10 @@ async def test_a_worker_that_comes_after_the_stop_starts_nothing(tools: ToolWorl
     assert not worker.context.signal.aborted
     result = await worker.bring(call, facts)
     assert (result.data["code"], probe.runs) == ("ABORTED_BEFORE_DISPATCH", [])
+
+
+async def test_a_tool_that_is_defined_anew_between_check_and_start_does_not_run(tools: ToolWorld, probe: Probe) -> None:
+    tools.stages.on_guard(lambda request: probe.schema.update(changed=True))
+    result = await tools.call(what="this")
+    assert (result.data["code"], result.data["meta"]["reason"], probe.runs) == ("TOOL_NOT_STARTED", "tool", [])
+    assert "the user" not in result.data["text"]

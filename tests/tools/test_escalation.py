@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import anyio
 import pytest
 
 from placet.approval import Outcome
 from placet.approval.outcome import Who, WhoKind
-from placet.permission import WIDER_MODES
+from placet.permission import WIDER_MODES, Knobs
 from placet.sandbox.mode import SandboxMode
+from placet.session import Draft, keys
 from placet.testing.responders import says
 from placet.tools import ToolOutput
+from placet.tools.pipeline import call_draft
+from tests.approval.world import BY
 from tests.tools.world import Probe, ToolWorld
 
 pytestmark = pytest.mark.anyio
@@ -129,8 +135,6 @@ async def test_esc_08_a_new_turn_forgets(tools: ToolWorld) -> None:
     for n in range(4):
         await tools.call(what=f"try {n}", **wider())
     await tools.next_turn()
-    from dataclasses import replace
-
     call = tools.make(turn=2, what="try 0", **wider())
     await tools.pipeline.run(call, replace(tools.context, turn=2))
     assert len(responder.asks) == 4
@@ -167,9 +171,6 @@ async def test_a_rule_that_rejects_counts_like_a_person(tools: ToolWorld) -> Non
 
 
 async def test_a_retry_after_an_unknown_outcome_says_that_an_earlier_run_may_be_alive(tools: ToolWorld) -> None:
-    from placet.session import Draft, keys
-    from placet.tools.pipeline import call_draft
-
     call = tools.make(what="this")
     data = {**call.key.json(), "ask": None, "digest": None, "mode": "workspace-write"}
     await tools.world.store.append(
@@ -201,3 +202,47 @@ async def test_aud_02_the_log_alone_tells_free_approved_rejected_cancelled_and_n
     assert (started[0].data["ask"], started[1].data["ask"]) == (None, asked[1].data["id"])
     for event in asked.values():
         assert event.data["toolName"] == "probe" and event.data["callId"] and event.data["subject"]["session"]
+
+
+async def test_a_denied_path_with_a_backslash_is_evidence_too(tools: ToolWorld, probe: Probe) -> None:
+    probe._body = lambda args, call: ToolOutput(
+        "no",
+        {"sandbox": {"mode": "workspace-write", "denied": True, "path": "/etc/a\\b"}},
+        meta={"cwd": str(tools.folder)},
+    )
+    await tools.call(what="this")
+    await tools.call(what="this", **wider())
+    (asked,) = await tools.world.events("approval/asked")
+    assert asked.data["subject"]["denied"]["path"] == "/etc/a\\\\b"
+
+
+@pytest.mark.parametrize("preset", ["danger-full-access", "read-only"])
+async def test_pol_06_a_change_of_the_preset_never_answers_an_open_card(
+    tools: ToolWorld, probe: Probe, preset: str
+) -> None:
+    """The card stays open, and what a person then says about it counts."""
+    tools.with_chain(tools.world.inbox.responder())
+    call = tools.make(what="this", **wider())
+    async with anyio.create_task_group() as group:
+        group.start_soon(tools.bring, call)
+        asked = await tools.world.open_ask()
+        await Knobs(tools.world.store).select(tools.world.session, preset, by=BY, key="k")
+        assert (await tools.world.inbox.open()).total == 1
+        assert await tools.world.events("approval/decided") == []
+        await tools.world.answer(asked, "rejected")
+    assert ((await tools.result(call)).data["code"], probe.runs) == ("APPROVAL_REJECTED", [])
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["ls; touch /x", "cd y && touch /x", "ls | touch /x", "$(touch /x)", "`touch /x`", "git show > .git/hooks/p", "ls"],
+)
+async def test_pol_09_no_text_of_a_command_is_answered_by_itself(tools: ToolWorld, command: str) -> None:
+    tools.with_chain(tools.world.inbox.responder())
+    call = tools.make(what=command, **wider())
+    async with anyio.create_task_group() as group:
+        group.start_soon(tools.bring, call)
+        asked = await tools.world.open_ask()
+        await tools.world.answer(asked, "rejected")
+    (decided,) = await tools.world.events("approval/decided")
+    assert decided.data["who"]["kind"] == "person"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import anyio
 import pytest
 
 from placet.approval import Outcome
@@ -123,8 +124,6 @@ async def test_b5_the_ask_names_tool_call_id_and_reason(tools: ToolWorld) -> Non
 
 
 async def test_b6_a_stop_while_the_ask_is_open_is_not_called_a_cancelled_ask(tools: ToolWorld, probe: Probe) -> None:
-    import anyio
-
     held = Holds()
     tools.answers(held)
     call = tools.make(what="this", **WIDER)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from placet.approval.errors import SubjectInvalid
-from placet.approval.events import decided_key
 from placet.approval.outcome import Decision, Policy
 from placet.approval.subject import Subject, parse_arguments
 from placet.session import keys
@@ -107,20 +106,22 @@ def words(subject: Subject) -> str | None:
 async def open_asks(store: Store) -> list[Event]:
     """Return the asks that a person can answer now, oldest first, over all sessions.
 
-    Not among them: those asked under `never`, and those of a turn that is stopped or over.
+    Not among them: those asked under `never`, those of a turn that is stopped or over, and those whose subject this
+    version cannot show whole.
     """
-    waiting = [event for event in await store.unpaired("asked:", "decided:") if event.data["policy"] != Policy.NEVER]
+    waiting = [event for event in await store.unpaired("asked:", "decided:") if _showable(event)]
     if not waiting:
         return []
     closed = await _closed_turns(store, {(event.session, _turn(event)) for event in waiting})
     return [event for event in waiting if (event.session, _turn(event)) not in closed]
 
 
-async def is_open(store: Store, event: Event) -> bool:
-    """Whether one ask can be answered now."""
-    if event.data["policy"] == Policy.NEVER or await store.lookup(event.session, decided_key(event.data["id"])):
+def _showable(event: Event) -> bool:
+    try:
+        Subject.of(event.data["subject"])
+    except (SubjectInvalid, KeyError, TypeError):
         return False
-    return not await _closed_turns(store, {(event.session, _turn(event))})
+    return bool(event.data["policy"] != Policy.NEVER)
 
 
 async def _closed_turns(store: Store, turns: Iterable[tuple[SessionId, int]]) -> set[tuple[SessionId, int]]:

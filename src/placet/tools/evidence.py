@@ -9,7 +9,6 @@ from typing import Any
 
 from placet.approval.subject import CallKey, Denied
 from placet.permission.likeness import likeness
-from placet.session.codec import unescape
 from placet.session.event import Event
 from placet.tools.codes import Code
 
@@ -75,7 +74,7 @@ def _denied(known: Mapping[str, Denied], event: Event, key: CallKey, name: str, 
     sandbox = value.get("sandbox")
     if isinstance(sandbox, dict) and sandbox.get("denied") is True:
         path = sandbox.get("path")
-        rest[action] = Denied(unescape(path) if isinstance(path, str) else None, event.time, key)
+        rest[action] = Denied(path if isinstance(path, str) else None, event.time, key)
     return rest
 
 

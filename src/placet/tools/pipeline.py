@@ -19,7 +19,6 @@ from placet.approval.policy import PolicyFold
 from placet.approval.subject import Subject, build, parse_arguments
 from placet.kernel.clock import Clock
 from placet.sandbox.mode import ModeFold
-from placet.sandbox.policy import Workdir
 from placet.session import keys
 from placet.session.codec import escape
 from placet.session.errors import LeaseLost, SessionError
@@ -43,7 +42,6 @@ from placet.tools.tool import (
     CallFacts,
     RunContext,
     ToolCall,
-    definition_digest,
 )
 
 logger = logging.getLogger(__name__)
@@ -156,7 +154,7 @@ class Pipeline:
             agent=run.agent,
             call=call.key,
             tool=call.name,
-            tool_digest=definition_digest(checked.tool),
+            tool_digest=checked.definition,
             arguments=call.arguments,
             cwd=cwd,
             cwd_id=checked.workdir.id,
@@ -198,7 +196,7 @@ class Pipeline:
         denied = self._guarded(checked.request)
         if isinstance(denied, Ended):
             return denied
-        ended = await self._start(checked.request, run, checked.workdir)
+        ended = await self._start(checked.request, run, checked)
         if needed.note is None:
             return ended
         return replace(ended, output=replace(ended.output, text=f"{needed.note}\n{ended.output.text}"))
@@ -211,7 +209,7 @@ class Pipeline:
             return _stage_failed("a guard", failure)
         return None if reason is None else refused(Code.DENIED, reason)
 
-    async def _start(self, request: Request, run: RunContext, source: Grant | Workdir) -> Ended:
+    async def _start(self, request: Request, run: RunContext, source: Grant | Checked) -> Ended:
         """Consume and, with no await between the commit and the last look at the stop, run the body."""
         call, ask = request.call, source.subject.ask if isinstance(source, Grant) else None
         tool = self.registry.get(call.name)
@@ -233,7 +231,11 @@ class Pipeline:
             log=run.log,
         )
         ended = await run_body(self.stages, tool, Body(request, context))
-        return ended if ask is None else _with_meta(ended, ask=ask)
+        if ask is None:
+            return ended
+        if ended.output.code == Unused.FILE_CHANGED:
+            ended = replace(ended, beside=withheld(Unused.FILE_CHANGED, call.key, ask).beside)
+        return _with_meta(ended, ask=ask)
 
     async def _append(self, run: RunContext, drafts: Sequence[Draft]) -> None:
         """Append what only the holder of the lease may. A fact that is there stays; a notice that is there is left."""

@@ -14,7 +14,7 @@ UNUSED = {
     Unused.DIGEST: "what would run is not what was signed",
     Unused.USED: "the approval was used already",
     Unused.EXPIRED: "the approval was older than ten minutes",
-    Unused.TOOL: "the tool is not the one that was signed",
+    Unused.TOOL: "the tool was defined anew or taken away meanwhile",
     Unused.FILE_CHANGED: "the working directory or a signed file changed after the approval",
     Unused.JOBS_RUNNING: "other commands of this workspace are still running",
     Unused.GUARD: "a guard of this placet does not let it run",
@@ -88,9 +88,10 @@ def exhausted(count: int) -> str:
     )
 
 
-def not_started(reason: Unused) -> str:
-    """Say that a granted call was not started."""
-    return f"the user allowed this call, but it was not started: {UNUSED[reason]}. Send it again if it is still needed."
+def not_started(reason: Unused, *, allowed: bool) -> str:
+    """Say that a call was not started although nobody refused it."""
+    begin = "the user allowed this call, but it was not started" if allowed else "this call was not started"
+    return f"{begin}: {UNUSED[reason]}. Send it again if it is still needed."
 
 
 def unused_notice(reason: Unused) -> str:

@@ -12,7 +12,7 @@ from placet.tools.codes import Code
 from placet.tools.registry import Registry
 from placet.tools.stages.hooks import Request
 from placet.tools.stages.result import Ended, error
-from placet.tools.tool import Arguments, RunContext, Tool, ToolCall
+from placet.tools.tool import Arguments, RunContext, Tool, ToolCall, definition_digest
 
 MAX_ARGUMENTS = 8 << 20
 """The most characters of argument text that are parsed at all."""
@@ -20,9 +20,10 @@ MAX_ARGUMENTS = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A call that passed: the tool, the one parsed value, and the resolved folder."""
+    """A call that passed: the tool and its definition now, the one parsed value, and the resolved folder."""
 
     tool: Tool
+    definition: str
     request: Request
     workdir: Workdir
 
@@ -40,7 +41,7 @@ def check(registry: Registry, call: ToolCall, run: RunContext) -> Checked | Ende
         workdir = Workdir.of(run.cwd / (tool.workdir(args) or ""))
     except SandboxError as failure:
         return Ended(error(failure.code, failure.why))
-    return Checked(tool, Request(call, run.session, args), workdir)
+    return Checked(tool, definition_digest(tool), Request(call, run.session, args), workdir)
 
 
 def arguments_of(tool: Tool, text: str) -> Arguments | str:

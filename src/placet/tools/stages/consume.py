@@ -20,6 +20,7 @@ from placet.session.errors import LeaseLost
 from placet.session.event import Draft, Event
 from placet.session.store import Appended, Refused
 from placet.tools.codes import Unused
+from placet.tools.stages.checks import Checked
 from placet.tools.tool import RunContext, Tool, ToolCall, definition_digest
 
 LIFE = 10 * 60 * 1000
@@ -59,15 +60,15 @@ async def consume(
     call: ToolCall,
     run: RunContext,
     tool: Tool | None,
-    source: Grant | Workdir,
+    source: Grant | Checked,
     *,
     modes: ModeFold,
     clock: Clock,
 ) -> Consumed | Withheld | Halted:
     """Check what was signed, and append `tool/started` under the conditions that make it the only use.
 
-    `source` is the grant, or the folder of a call that needs none. Raises `LeaseLost` where another worker drives the
-    session now.
+    `source` is the grant, or what was checked of a call that needs none. Raises `LeaseLost` where another worker
+    drives the session now.
     """
     grant = source if isinstance(source, Grant) else None
     if isinstance(source, Grant):
@@ -75,11 +76,11 @@ async def consume(
         if reason is not None:
             return Withheld(reason)
         workdir, mode = signed_workdir(source.subject), SandboxMode(source.subject.mode)
-    elif tool is None:
+    elif tool is None or definition_digest(tool) != source.definition:
         return Withheld(Unused.TOOL)
     else:
         await run.log.catch_up()
-        workdir, mode = source, run.log.see(modes)
+        workdir, mode = source.workdir, run.log.see(modes)
     before = run.log.seq
     outcome = await run.log.append(
         [started(call, mode, grant)],
@@ -119,7 +120,7 @@ def changed(call: ToolCall, tool: Tool | None, grant: Grant, now: int) -> Unused
         return Unused.DIGEST
     if (subject.call, subject.tool, subject.arguments) != (call.key, call.name, call.arguments):
         return Unused.DIGEST
-    if not 0 <= now - decision.time <= LIFE:
+    if abs(now - decision.time) > LIFE:
         return Unused.EXPIRED
     if tool is None or definition_digest(tool) != subject.tool_digest:
         return Unused.TOOL

@@ -52,7 +52,7 @@ def withheld(reason: Unused, call: CallKey, ask: AskId | None) -> Ended:
     if reason is Unused.USED:
         output = error(Code.TOOL_OUTCOME_UNKNOWN, texts.UNKNOWN_OUTCOME, meta=meta)
     else:
-        output = error(Code.TOOL_NOT_STARTED, texts.not_started(reason), meta=meta)
+        output = error(Code.TOOL_NOT_STARTED, texts.not_started(reason, allowed=ask is not None), meta=meta)
     if ask is None:
         return Ended(output)
     told = notice("warn", f"grant-unused:{reason.value}", texts.unused_notice(reason), key=f"unused:{call}", ask=ask)
