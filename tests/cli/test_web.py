@@ -339,3 +339,17 @@ def test_ready_quickly_and_small_when_idle(cli: Cli) -> None:
         assert resident < 120 * 1024
         assert os.listdir(cli.home / "state" / "processes")
     assert cli("session", "list").returncode == 1
+
+
+def test_what_a_sessions_commands_left_in_temp_goes_with_its_archive_and_with_its_log(
+    cli: Cli, server: Server, workspace: Path
+) -> None:
+    client = Client(Places.find(cli.env))
+    for method, body in (("PATCH", {"archived": True, "key": "k-1"}), ("DELETE", None)):
+        done = cli("session", "new", "--cwd", str(workspace), "--message", "$ touch $TMPDIR/left")
+        session = done.stdout.strip()
+        ended(cli, session)
+        temp = cli.home / "state" / "tmp" / session
+        assert (temp / "left").exists()
+        assert client.request(method, f"/api/sessions/{session}", body).ok
+        until(lambda temp=temp: not temp.exists())  # type: ignore[misc]

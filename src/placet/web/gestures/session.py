@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from anyio import to_thread
+
 from placet.agent import gestures
 from placet.agent.errors import MessageIdTaken
 from placet.approval.errors import UnknownPolicy
@@ -45,13 +47,15 @@ async def stop(desk: Desk, caller: Caller, session: SessionId, key: str) -> int:
 
 
 async def change(desk: Desk, caller: Caller, session: SessionId, request: SessionChange) -> Summary:
-    """Rename the session, put it away or take it out."""
+    """Rename the session, put it away or take it out; what its commands left in temporary places goes when it rests."""
     store = desk.services.store
-    await desk.summaries.line(session)
+    line = await desk.summaries.line(session)
     if request.title is not None:
         await gestures.rename(store, session, escape(request.title.strip()), caller.by, request.key)
     if request.archived is not None:
         await gestures.archive(store, session, caller.by, request.key, archived=request.archived)
+        if request.archived and line.turn is None:
+            await _tidy(desk, session)
     return await desk.summaries.of(session)
 
 
@@ -62,6 +66,12 @@ async def delete(desk: Desk, session: SessionId) -> None:
         raise Conflict("a turn is running in this session", code="running", hint="Stop it first.")
     await desk.services.store.remove(session)
     desk.summaries.forget(session)
+    await _tidy(desk, session)
+
+
+async def _tidy(desk: Desk, session: SessionId) -> None:
+    """Remove the session's temp directory and spills."""
+    await to_thread.run_sync(desk.services.workspaces.forget_session, session)
 
 
 async def switch_model(desk: Desk, caller: Caller, session: SessionId, request: ModelChange) -> Summary:
