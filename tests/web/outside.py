@@ -39,17 +39,25 @@ class Outside:
         return str(self.facts["link"]).partition("#link=")[2]
 
     async def visit(self, how: str, **wish: Any) -> dict[str, Any]:
-        """Let a process of that kind ask something; returns status and body."""
+        """Let a process of that kind ask one thing; returns status and body."""
+        return (await self.run(how, **wish))[0]
+
+    async def run(self, how: str, **wish: Any) -> list[dict[str, Any]]:
+        """Let a process of that kind ask; returns status and body of each answer."""
         wish = {"state": str(self.folder / "state"), **wish}
         command = [sys.executable, "-m", "tests.web.visitor", how, json.dumps(wish)]
         with anyio.fail_after(60):
             done = await anyio.run_process(command, check=False, env=ENVIRONMENT, cwd=ROOT, stdin=subprocess.DEVNULL)
         assert done.stdout, done.stderr.decode()
-        return dict(json.loads(done.stdout))
+        return [dict(json.loads(line)) for line in done.stdout.splitlines()]
 
     async def visit_socket(self, how: str, verb: str, path: str, body: Any = None) -> dict[str, Any]:
-        """The same over the socket."""
-        return await self.visit(how, socket=self.facts["socket"], verb=verb, path=path, body=body)
+        """One request over the socket."""
+        return (await self.visit_often(how, (verb, path, body)))[0]
+
+    async def visit_often(self, how: str, *requests: tuple[str, str, Any]) -> list[dict[str, Any]]:
+        """Several requests of one process over the socket."""
+        return await self.run(how, socket=self.facts["socket"], requests=requests)
 
     async def visit_page(self, how: str, path: str, body: Any, *, secret: str | None = None) -> dict[str, Any]:
         """The same as a page that is linked first."""

@@ -214,9 +214,9 @@ async def test_an_ask_under_never_makes_no_session_wait(house: House) -> None:
     assert (summary["status"], summary["openAsks"]) == ("running", 0)
 
 
-async def test_a_session_of_100_000_events_opens_with_its_newest_200_and_pages_back(house: House) -> None:
+async def test_a_long_session_opens_with_its_newest_200_and_pages_back(house: House) -> None:
     session = await house.session()
-    for start in range(0, 100_000, 2_000):
+    for start in range(0, 20_000, 2_000):
         drafts = [
             Draft("notice", {"level": "info", "code": "n", "text": str(n)}, f"notice:{n}")
             for n in range(start, start + 2_000)
@@ -235,8 +235,8 @@ async def test_a_session_of_100_000_events_opens_with_its_newest_200_and_pages_b
         view = (await page.get(f"/api/sessions/{session}")).json()
         older = (await page.get(f"/api/sessions/{session}/events", before=view["before"], limit=50)).json()
         first = (await page.get(f"/api/sessions/{session}/events", before=3)).json()
-    assert [event["seq"] for event in view["events"]] == list(range(100_005 - 200, 100_005))
-    assert [event["seq"] for event in older["events"]] == list(range(100_005 - 250, 100_005 - 200))
+    assert [event["seq"] for event in view["events"]] == list(range(20_005 - 200, 20_005))
+    assert [event["seq"] for event in older["events"]] == list(range(20_005 - 250, 20_005 - 200))
     assert [event["seq"] for event in first["events"]] == [0, 1, 2] and first["before"] is None
     assert sum(reads) <= 200 + 50 + 3 + 5  # no request read the log
 

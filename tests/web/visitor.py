@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from placet.session.lease import holder
-from placet.testing.page_key import PageKey
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNS = 0x0002_0000
@@ -71,15 +70,18 @@ def become_heir() -> None:
 
 
 def by_socket(wish: dict[str, Any], how: str) -> None:
-    """Ask over the socket."""
-    connection = OnSocket(wish["socket"], how)
-    body = None if wish.get("body") is None else json.dumps(wish["body"])
-    connection.request(wish["verb"], wish["path"], body, {"Content-Type": "application/json"} if body else {})
-    tell(connection.getresponse())
+    """Ask over the socket, each request over a connection of its own."""
+    for verb, path, content in wish["requests"]:
+        connection = OnSocket(wish["socket"], how)
+        body = None if content is None else json.dumps(content)
+        connection.request(verb, path, body, {"Content-Type": "application/json"} if body else {})
+        tell(connection.getresponse())
 
 
 def by_page(wish: dict[str, Any]) -> None:
     """Link a page and ask as it does."""
+    from placet.testing.page_key import PageKey
+
     host = wish["url"].removeprefix("http://").rstrip("/")
     key, connection = PageKey(), http.client.HTTPConnection(host, timeout=20)
     site = {"Sec-Fetch-Site": "same-origin", "Origin": f"http://{host}", "Content-Type": "application/json"}
