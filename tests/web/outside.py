@@ -25,6 +25,15 @@ _PATHS = (str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", ""))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, _PATHS))}
 
 
+async def visit_from(before: list[str], how: str, wish: dict[str, Any]) -> list[dict[str, Any]]:
+    """Let a visitor ask, started by a command that goes before it; returns status and body of each answer."""
+    command = [*before, sys.executable, "-m", "tests.web.visitor", how, json.dumps(wish)]
+    with anyio.fail_after(60):
+        done = await anyio.run_process(command, check=False, env=ENVIRONMENT, cwd=ROOT, stdin=subprocess.DEVNULL)
+    assert done.stdout, done.stderr.decode()
+    return [dict(json.loads(line)) for line in done.stdout.splitlines()]
+
+
 @dataclass
 class Outside:
     """A running server process: what it said at its start, and its lines since."""
@@ -45,11 +54,7 @@ class Outside:
     async def run(self, how: str, **wish: Any) -> list[dict[str, Any]]:
         """Let a process of that kind ask; returns status and body of each answer."""
         wish = {"state": str(self.folder / "state"), **wish}
-        command = [sys.executable, "-m", "tests.web.visitor", how, json.dumps(wish)]
-        with anyio.fail_after(60):
-            done = await anyio.run_process(command, check=False, env=ENVIRONMENT, cwd=ROOT, stdin=subprocess.DEVNULL)
-        assert done.stdout, done.stderr.decode()
-        return [dict(json.loads(line)) for line in done.stdout.splitlines()]
+        return await visit_from([], how, wish)
 
     async def visit_socket(self, how: str, verb: str, path: str, body: Any = None) -> dict[str, Any]:
         """One request over the socket."""

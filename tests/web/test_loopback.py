@@ -14,7 +14,7 @@ import pytest
 from placet.web.security import loopback
 from placet.web.security.loopback import objection
 from placet.web.security.processes import Process, look
-from tests.web.outside import Outside, server
+from tests.web.outside import Outside, server, visit_from
 from tests.web.rig import answer_to, path_of, running
 
 pytestmark = pytest.mark.anyio
@@ -172,3 +172,17 @@ async def test_the_terminal_names_who_was_signed_in(outside: Outside) -> None:
     while (line := await outside.lines.next())["code"] != "link-redeemed":
         pass
     assert "visitor" in line["text"] and "process" in line["text"]
+
+
+async def test_sec_01_a_command_in_bubblewrap_is_found_through_its_namespaces(
+    tmp_path: Path, needs_bubblewrap: str
+) -> None:
+    """It knows port, secret and socket, which real commands do not even see, and still cannot become a page."""
+    wall = [needs_bubblewrap, "--ro-bind", "/", "/", "--dev", "/dev", "--unshare-pid", "--proc", "/proc"]
+    async with running(tmp_path, changes={"objection": objection}) as house:
+        by_page = {"url": house.url, "secret": house.secret}
+        by_socket = {"socket": str(house.serving.socket), "requests": [("GET", "/api/asks", None)]}
+        for wish, code in ((by_page, "sender-refused"), (by_socket, "peer-refused")):
+            (answer,) = await visit_from(wall, "plain", wish)
+            assert (answer["status"], answer["body"]["error"]["code"]) == (403, code)
+        assert "sender-refused" in [said.code for said in house.said]
