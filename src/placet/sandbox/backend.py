@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Protocol
 
 from placet.kernel.signal import AbortSignal
@@ -89,6 +90,11 @@ class Backend(Protocol):
     @property
     def phrases(self) -> tuple[str, ...]:
         """The system's error texts (lower case) that a denial by this backend produces."""
+        ...
+
+    @property
+    def private(self) -> tuple[Path, ...]:
+        """Folders of the machine that a command sees as writable ones of its own instead."""
         ...
 
     @property

@@ -33,22 +33,23 @@ def judged(run: Run, command: Command, backend: Backend) -> Run:
         return run
     workdir = (command.workdir or command.profile.workspace).path
     for text in (run.stderr.text, run.stdout.text):
-        path = evidence(text, backend.phrases, command.profile, workdir)
+        path = evidence(text, backend, command.profile, workdir)
         if path is not None:
             return replace(run, sandbox=replace(run.sandbox, denied=True, path=str(path)))
     return run
 
 
-def evidence(text: str, phrases: tuple[str, ...], profile: Profile, workdir: Path) -> Path | None:
+def evidence(text: str, backend: Backend, profile: Profile, workdir: Path) -> Path | None:
     """The first path in the text of which the sandbox denied the writing, or None."""
     tested = 0
     for line in text.splitlines()[-_LINES:]:
-        for phrase, candidate in _candidates(line[:_LINE], phrases):
+        for phrase, candidate in _candidates(line[:_LINE], backend.phrases):
             tested += 1
             if tested > _PATHS:
                 return None
             path = Path(os.path.normpath(workdir / candidate))
-            if _refused_by(profile, path, only_protected=phrase == _BUSY) and _server_could_write(path):
+            refused = _refuses(profile, path, backend.private, only_protected=phrase == _BUSY)
+            if refused and _server_could_write(path):
                 return path
     return None
 
@@ -106,7 +107,7 @@ def _quoted(line: str) -> Iterator[str]:
             start += 1
 
 
-def _refused_by(profile: Profile, path: Path, *, only_protected: bool) -> bool:
+def _refuses(profile: Profile, path: Path, private: tuple[Path, ...], *, only_protected: bool) -> bool:
     """Whether the profile does not grant writing at that path; symlinks in it are resolved."""
     if len(os.fsencode(str(path))) > _LINE or any(path == kept or kept in path.parents for kept in _NOT_TESTED):
         return False
@@ -115,8 +116,10 @@ def _refused_by(profile: Profile, path: Path, *, only_protected: bool) -> bool:
         return True
     if only_protected:
         return False
-    granted = (*profile.writable, Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))
-    return not any(_at_or_below(real, root) for root in granted)
+    if any(_at_or_below(real, root) for root in profile.writable):
+        return False
+    in_workspace = _at_or_below(real, profile.workspace.path)
+    return in_workspace or not any(_at_or_below(real, root) for root in private)
 
 
 def _protected(profile: Profile) -> list[Path]:

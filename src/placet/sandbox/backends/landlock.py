@@ -36,6 +36,7 @@ class Landlock:
     name = "landlock"
     enforcement = Enforcement.PARTIAL
     phrases = ("permission denied", "operation not permitted", "invalid cross-device link", "read-only file system")
+    private: tuple[Path, ...] = ()
     exclusive = True
 
     def __init__(self, state: Path, *, old_kernels: bool = False) -> None:
