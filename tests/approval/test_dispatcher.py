@@ -15,17 +15,16 @@ from placet.approval import (
     PolicyFold,
     Responders,
     Scoped,
-    SubjectTooLarge,
     UnknownResponder,
     Who,
     WhoKind,
     grants,
 )
 from placet.kernel.signal import AbortSignal
-from placet.session import LeaseLost, SessionId, StoreGone
-from placet.testing.faults import Fault, FaultyStore
+from placet.session import SessionId
+from placet.testing.faults import FaultyStore
 from placet.testing.responders import Holds, Passes, ScriptedResponder, says
-from tests.approval.world import World, new_world
+from tests.approval.world import World
 
 pytestmark = pytest.mark.anyio
 
@@ -283,38 +282,6 @@ async def test_a15_an_unloaded_responder_is_not_reached(world: World) -> None:
     assert (await world.decide()).outcome is Outcome.UNAVAILABLE
 
 
-@pytest.mark.parametrize("event", ["approval/asked", "approval/decided"])
-async def test_a16_an_append_that_fails_once_is_tried_again(world: World, event: str) -> None:
-    faulty = FaultyStore(world.store)
-    world = await new_world(faulty, world.clock)
-    world.chain(ScriptedResponder(ALLOW))
-    faulty.plan(Fault.REFUSE, event)
-    assert (await world.decide()).outcome is ALLOW
-    assert len(await world.events("approval/asked", "approval/decided")) == 2
-
-
-@pytest.mark.parametrize("event", ["approval/asked", "approval/decided"])
-async def test_a16_an_append_without_acknowledgement_is_found_by_its_key(world: World, event: str) -> None:
-    faulty = FaultyStore(world.store)
-    world = await new_world(faulty, world.clock)
-    world.chain(ScriptedResponder(ALLOW))
-    faulty.plan(Fault.LOSE_ACK, event)
-    assert (await world.decide()).outcome is ALLOW
-    assert len(await world.events("approval/asked", "approval/decided")) == 2
-
-
-@pytest.mark.parametrize("event", ["approval/asked", "approval/decided"])
-async def test_a16_a_store_that_stays_away_ends_the_worker_and_no_outcome_is_returned(world: World, event: str) -> None:
-    faulty = FaultyStore(world.store)
-    world = await new_world(faulty, world.clock)
-    world.chain(ScriptedResponder(ALLOW))
-    faulty.plan(Fault.REFUSE, event)
-    faulty.plan(Fault.REFUSE, event)
-    with pytest.raises(StoreGone):
-        await world.request()
-    assert await world.events("approval/decided") == []
-
-
 async def test_a17_the_last_policy_of_the_log_counts_else_the_default(world: World) -> None:
     world.chain(ScriptedResponder(ALLOW), policy=PolicyFold(Policy.NEVER))
     assert (await world.decide()).outcome is REJECT
@@ -358,55 +325,3 @@ async def test_a17_never_that_slips_in_before_asked_counts(world: World) -> None
     decision = await world.decide()
     assert (decision.outcome, decision.who.kind) == (REJECT, WhoKind.POLICY)
     assert responder.asks == []
-
-
-async def test_a_worker_without_the_lease_asks_and_settles_nothing(world: World) -> None:
-    held = Holds(Passes())
-    world.chain(ScriptedResponder(held))
-    async with anyio.create_task_group() as group:
-
-        async def ask() -> None:
-            with pytest.raises(LeaseLost):
-                await world.request()
-
-        group.start_soon(ask)
-        await held.reached.wait()
-        await world.reborn()
-        held.released.set()
-    assert await world.events("approval/decided") == []
-    with pytest.raises(LeaseLost):
-        await world.request()
-    assert len(await world.events("approval/asked")) == 1
-
-
-async def test_a26_shutdown_settles_nothing(world: World) -> None:
-    held = Holds()
-    world.chain(ScriptedResponder(held))
-    async with anyio.create_task_group() as group:
-        group.start_soon(world.request)
-        await held.reached.wait()
-        group.cancel_scope.cancel()
-    assert await world.events("approval/decided") == []
-
-
-async def test_a_subject_that_is_too_large_is_never_asked(world: World) -> None:
-    with pytest.raises(SubjectTooLarge):
-        await world.request(subject_of=lambda ask: world.subject(ask, arguments="x" * (1 << 20)))
-    assert await world.events("approval/asked") == []
-
-
-async def test_attack_30_above_the_limit_of_open_asks_nothing_is_asked(world: World) -> None:
-    held = Holds(says(REJECT))
-    world.chain(ScriptedResponder(held), max_open=3)
-    results: list[object] = []
-    async with anyio.create_task_group() as group:
-
-        async def ask() -> None:
-            results.append(await world.request())
-            if len(results) == 7:
-                held.released.set()
-
-        for _ in range(10):
-            group.start_soon(ask)
-    assert results.count(NotAsked("too-many")) == 7
-    assert len(await world.events("approval/asked")) == 3

@@ -2,65 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 import pytest
 
 from placet.approval import (
-    Ask,
     BadResponse,
-    Decision,
     Inbox,
     NotPending,
     Outcome,
     Receipt,
-    Responder,
 )
 from placet.approval.outcome import Who, WhoKind
-from placet.session import AskId, SessionId, StoreGone
+from placet.session import AskId, StoreGone
 from placet.session.stores.sqlite import SqliteStore
 from placet.testing.clock import ManualClock
 from placet.testing.faults import Fault, FaultyStore
-from placet.testing.responders import ResponderContract, ScriptedResponder, an_ask
+from tests.approval.waiting import shutdown, waiting
 from tests.approval.world import ADA, BOB, World, a_store, new_world
 
 pytestmark = pytest.mark.anyio
 
 ALLOW, REJECT = Outcome.ALLOWED_ONCE, Outcome.REJECTED
-
-
-class Waiting:
-    """An ask that waits for people; `decision` is there once it was decided."""
-
-    decision: Decision | None = None
-
-
-@asynccontextmanager
-async def waiting(world: World, **more: object) -> AsyncIterator[Waiting]:
-    """Ask in the background; at the end the ask has to be decided."""
-    found = Waiting()
-    world.chain(world.inbox.responder())
-
-    async def ask() -> None:
-        found.decision = await world.decide(**more)
-
-    with anyio.fail_after(30):
-        async with anyio.create_task_group() as group:
-            group.start_soon(ask)
-            yield found
-
-
-@asynccontextmanager
-async def shutdown(world: World) -> AsyncIterator[None]:
-    """Ask in the background; at the end the worker is gone."""
-    world.chain(world.inbox.responder())
-    async with anyio.create_task_group() as group:
-        group.start_soon(world.request)
-        yield
-        group.cancel_scope.cancel()
 
 
 async def test_an_open_ask_is_shown_with_its_whole_subject(world: World) -> None:
@@ -255,97 +219,6 @@ async def test_pol_02_what_was_asked_under_never_is_never_shown(world: World) ->
     assert (await world.inbox.open()).total == 0
 
 
-async def test_a26_an_open_ask_outlives_its_worker_and_is_re_armed_with_the_same_id(world: World) -> None:
-    async with shutdown(world):
-        asked = await world.open_ask()
-    assert (await world.inbox.open()).asks[0].id == asked.data["id"]
-    worker = await world.reborn()
-    worker.chain(worker.inbox.responder())
-    decisions: list[Decision] = []
-    async with anyio.create_task_group() as group:
-
-        async def resume() -> None:
-            decisions.append(await worker.dispatcher.resume(worker.log, worker.lease, asked, signal=worker.signal))
-
-        group.start_soon(resume)
-        with anyio.fail_after(20):
-            while not (await worker.inbox.open()).asks[0].rearmed:
-                await anyio.lowlevel.checkpoint()
-        await worker.answer(asked)
-    assert decisions[0].outcome is ALLOW
-    assert len(await world.events("approval/asked")) == 1
-
-
-async def test_an_answer_while_no_worker_lives_counts(world: World) -> None:
-    async with shutdown(world):
-        asked = await world.open_ask()
-    assert isinstance(await world.answer(asked), Receipt)
-    worker = await world.reborn()
-    worker.chain(ScriptedResponder(REJECT))
-    decision = await worker.dispatcher.resume(worker.log, worker.lease, asked, signal=worker.signal)
-    assert decision.outcome is ALLOW
-
-
-async def test_recovery_cancels_an_ask_whose_asker_is_gone(world: World) -> None:
-    async with shutdown(world):
-        asked = await world.open_ask()
-    worker = await world.reborn()
-    decision = await worker.dispatcher.cancel(worker.log, worker.lease, asked, detail="asker-gone")
-    assert (decision.outcome, decision.detail) == (Outcome.CANCELLED, "asker-gone")
-    assert (await worker.dispatcher.cancel(worker.log, worker.lease, asked, detail="again")) == decision
-
-
-async def test_an_answer_from_another_process_wakes_the_waiting_worker(world: World, tmp_path: Path) -> None:
-    async with a_store(tmp_path, world.clock) as other:
-        elsewhere = Inbox(other, world.clock)
-        async with waiting(world) as ask:
-            asked = await world.open_ask()
-            mine, world.inbox = world.inbox, elsewhere
-            await world.answer(asked)
-            world.inbox = mine
-    assert ask.decision is not None and ask.decision.outcome is ALLOW
-
-
-async def test_a_waiting_worker_reads_again_by_itself_when_the_doorbell_is_lost(tmp_path: Path) -> None:
-    clock = ManualClock()
-    async with a_store(tmp_path, clock) as store:
-        world = await new_world(store, clock)
-        world.inbox = Inbox(store, clock, reread=0.05)
-        store._bells.ring = lambda: None  # type: ignore[method-assign]
-        store._threads.writer._ring = lambda: None
-        async with waiting(world) as ask:
-            while not (found := await store.unpaired("asked:", "decided:")):
-                await anyio.lowlevel.checkpoint()
-            other = Inbox(store, clock)
-            world.inbox, _ = other, world.inbox
-            await world.answer(found[0])
-        assert ask.decision is not None and ask.decision.outcome is ALLOW
-
-
-async def test_apr_12_a_deadline_gives_unavailable_expired_never_rejected(world: World) -> None:
-    world.inbox = Inbox(world.store, world.clock, deadline=60)
-    async with waiting(world) as ask:
-        asked = await world.open_ask()
-        await world.clock.wait_for_sleeper()
-        await world.clock.advance(61)
-    assert ask.decision is not None
-    assert (ask.decision.outcome, ask.decision.detail) == (Outcome.UNAVAILABLE, "expired")
-    assert ask.decision.who.kind is WhoKind.SYSTEM
-    late = await world.answer(asked)
-    assert isinstance(late, NotPending)
-
-
-async def test_a_deadline_counts_from_the_ask_also_after_a_restart(world: World) -> None:
-    async with shutdown(world):
-        asked = await world.open_ask()
-    await world.clock.advance(61)
-    worker = await world.reborn()
-    worker.inbox = Inbox(worker.store, worker.clock, deadline=60)
-    worker.chain(worker.inbox.responder())
-    decision = await worker.dispatcher.resume(worker.log, worker.lease, asked, signal=worker.signal)
-    assert decision.detail == "expired"
-
-
 async def test_asks_are_paged_oldest_first_and_counted_from_the_log(tmp_path: Path) -> None:
     clock = ManualClock()
     async with a_store(tmp_path, clock) as store:
@@ -386,33 +259,7 @@ async def test_an_answer_that_the_store_cannot_take_is_not_recorded_and_can_be_s
     assert len(await world.events("approval/decided")) == 1
 
 
-async def test_an_inbox_passes_on_what_it_does_not_serve(world: World) -> None:
-    inbox = Inbox(world.store, world.clock, serves=lambda session: session == SessionId("s-other"))
-    world.chain(inbox.responder(), ScriptedResponder(REJECT))
-    assert (await world.decide()).outcome is REJECT
-
-
 async def test_a_model_is_no_kind_of_decider() -> None:
     assert {kind.value for kind in WhoKind} == {"person", "policy", "rule", "system"}
     with pytest.raises(ValueError, match="model"):
         Who.of({"kind": "model", "name": "adviser"})
-
-
-class TestTheInboxIsAResponder(ResponderContract):
-    """The inbox keeps the contract of every responder."""
-
-    @pytest.fixture
-    def responder(self, world: World) -> Responder:
-        return Inbox(world.store, world.clock, serves=lambda session: session == SessionId("s-test")).responder()
-
-    @pytest.fixture
-    def not_served(self) -> Ask:
-        return an_ask(SessionId("s-other"))
-
-
-class TestAScriptIsAResponder(ResponderContract):
-    """So does the scripted one."""
-
-    @pytest.fixture
-    def responder(self) -> Responder:
-        return ScriptedResponder(ALLOW)

@@ -16,7 +16,7 @@ TRIED = {
     "ask": {
         "one_truth": "approval/test_inbox.py::test_apr_06_of_twenty_answers_at_once_one_wins",
         "durable_abort": "approval/test_dispatcher.py::test_a13_an_answer_that_meets_a_stop_in_the_log_is_cancelled",
-        "fail_stop": "approval/test_dispatcher.py::"
+        "fail_stop": "approval/test_dispatcher_limits.py::"
         "test_a16_a_store_that_stays_away_ends_the_worker_and_no_outcome_is_returned",
         "policy_at_asked": "approval/test_dispatcher.py::test_a17_a_policy_change_never_answers_an_open_ask",
         "hide_never": "tools/test_consume.py::"
@@ -28,7 +28,7 @@ TRIED = {
         "test_a27_an_answer_that_cannot_be_one_is_refused_and_the_ask_stays_open",
         "answer_key": "approval/test_inbox.py::test_the_same_key_again_gets_the_same_receipt",
         "recheck": "tools/test_consume.py::test_the_signal_is_read_once_more_between_the_commit_and_the_body",
-        "asker_gone": "approval/test_inbox.py::test_recovery_cancels_an_ask_whose_asker_is_gone",
+        "asker_gone": "approval/test_people.py::test_recovery_cancels_an_ask_whose_asker_is_gone",
         "honour": "tools/test_consume.py::test_an_unused_grant_is_honoured_by_the_next_worker",
     },
     "calls": {

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -19,91 +18,31 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from placet.approval import (
-    Ask,
     Dispatcher,
     Inbox,
     NotPending,
     Outcome,
     Receipt,
-    Reply,
     Responders,
     Who,
     WhoKind,
     grants,
 )
-from placet.kernel.chain import CallNext
 from placet.kernel.signal import AbortSignal
 from placet.permission import mode_switched
 from placet.sandbox.mode import SandboxMode
 from placet.session import Draft, Event, Lease, LeaseLost, SessionId, SessionLog, StoreGone, keys, new_id
-from placet.session.store import Appended, Refused, Store
+from placet.session.store import Appended, Store
 from placet.testing.clock import ManualClock
-from placet.testing.faults import Fault, StoreWrapper
+from placet.testing.faults import Fault
 from placet.tools import CallContext, CallFacts, Pipeline, Registry, RunContext, ToolCall, ToolOutput
 from tests.approval.world import BY, one
+from tests.properties.gated import GatedStore, Unsteady
 from tests.tools.world import Probe
 
 TOLD = {"APPROVAL_REJECTED": "rejected", "APPROVAL_CANCELLED": "cancelled", "APPROVAL_UNAVAILABLE": "unavailable"}
 NOT_STARTED = {"TOOL_NOT_STARTED", "ABORTED_BEFORE_DISPATCH", *TOLD}
 ARGUMENTS = '{"what":"this","sandbox_permissions":"danger-full-access","justification":"because"}'
-
-
-@dataclass(eq=False)
-class Gate:
-    """One append of a worker that waits for leave: before its commit, then once more after it."""
-
-    after: bool = False
-    passed: asyncio.Event = field(default_factory=asyncio.Event)
-    fault: Fault | None = None
-
-
-class GatedStore(StoreWrapper):
-    """The store as one worker sees it; what it wrote without the lease is a sin."""
-
-    def __init__(self, inner: Store, lease: Lease, sins: list[str]) -> None:
-        super().__init__(inner)
-        self.lease, self.sins = lease, sins
-        self.gate: Gate | None = None
-
-    async def append(self, session: SessionId, drafts: Sequence[Draft], **more: Any) -> Appended | Refused:
-        await self._pass(after=False)
-        answer = await super().append(session, drafts, **more)
-        if isinstance(answer, Appended) and await self.inner.current_lease(session) != self.lease:
-            self.sins.append(f"a worker wrote {drafts[0].type} without the lease")
-        await self._pass(after=True)
-        return answer
-
-    async def _pass(self, *, after: bool) -> None:
-        gate = self.gate = Gate(after)
-        await gate.passed.wait()
-        if self.gate is gate:
-            self.gate = None
-        if gate.fault is not None:
-            raise StoreGone("the test's store does not answer")
-
-
-class Unsteady:
-    """A responder before the inbox that fails when it is told to, and else passes on."""
-
-    name = "unsteady"
-
-    def __init__(self) -> None:
-        self.fails = asyncio.Event()
-
-    async def answer(self, ask: Ask, call_next: CallNext[Reply]) -> Reply:
-        reply: Reply | None = None
-
-        async def fail() -> None:
-            await self.fails.wait()
-            group.cancel_scope.cancel()
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(fail)
-            reply = await call_next()
-            group.cancel_scope.cancel()
-        if reply is None:
-            raise RuntimeError("the responder fails")
-        return reply
 
 
 class Worker:
