@@ -211,6 +211,24 @@ async def test_sbx_13_starts_do_not_fail_while_git_rewrites_its_files(bubblewrap
         busy.wait()
 
 
+@pytest.mark.parametrize(
+    "way",
+    [
+        "git apply patch",
+        "ln -s OUT link && tar cf a.tar link && rm link && tar xf a.tar",
+        "ln -s OUT x && cp -a x link && rm x",
+    ],
+)
+async def test_sbx_03_a_symlink_that_arrives_by_a_tool_leads_nowhere(confined: Rig, way: str) -> None:
+    git(confined.ws, "init", "-q", ".")
+    target = str(confined.outside)
+    patch = f"diff --git a/link b/link\nnew file mode 120000\n--- /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n+{target}\n"
+    (confined.ws / "patch").write_text(patch + "\\ No newline at end of file\n")
+    done = await confined.run(way.replace("OUT", target) + " && test -L link && echo x > link/new")
+    assert (done.exit_code, done.sandbox.denied) == (1, True), done.stderr.text
+    assert list(confined.outside.iterdir()) == []
+
+
 async def test_bsh_07_a_rebase_goes_on_without_an_editor(bubblewrap: Rig) -> None:
     repository(bubblewrap.ws, 2)
     git(bubblewrap.ws, "checkout", "-q", "-b", "side", "HEAD~1")

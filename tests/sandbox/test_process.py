@@ -184,6 +184,28 @@ async def test_a_cancelled_task_kills_its_command(everywhere: tuple[Rig, Sandbox
     assert alive(nap) == []
 
 
+async def test_bsh_10_ten_stubborn_commands_die_when_their_server_gives_up(bubblewrap: Rig, nap: str) -> None:
+    for mode in (WORKSPACE_WRITE, FULL):
+        begun: set[int] = set()
+        ready = asyncio.Event()
+
+        async def one(number: int, mode: SandboxMode, begun: set[int], ready: asyncio.Event) -> None:
+            def told(*_: object) -> None:
+                begun.add(number)
+                if len(begun) == 10:
+                    ready.set()
+
+            await bubblewrap.run(f"trap '' TERM HUP INT; echo x; sleep {nap}; sleep {nap}", mode, on_output=told)
+
+        async with anyio.create_task_group() as group:
+            for number in range(10):
+                group.start_soon(one, number, mode, begun, ready)
+            await ready.wait()
+            group.cancel_scope.cancel()
+        assert alive(nap) == []
+        assert zombies() == []
+
+
 async def test_commands_at_once_do_not_disturb_each_other(everywhere: tuple[Rig, SandboxMode]) -> None:
     rig, mode = everywhere
     results: dict[int, tuple[int | None, str]] = {}

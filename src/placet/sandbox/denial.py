@@ -26,11 +26,14 @@ _BUSY = "device or resource busy"
 _CANNOT_EXECUTE = 126
 
 
+def possible(run: Run) -> bool:
+    """Whether the run ended in a way that a denial can have caused."""
+    failed = run.exit_code is not None and run.exit_code not in (0, _CANNOT_EXECUTE)
+    return failed and not run.timed_out and not run.aborted and run.sandbox.runner_failed is None
+
+
 def judged(run: Run, command: Command, backend: Backend) -> Run:
     """The run with its denial filled in. Blocks for a few system calls."""
-    failed = run.exit_code is not None and run.exit_code not in (0, _CANNOT_EXECUTE)
-    if not failed or run.timed_out or run.aborted or run.sandbox.runner_failed is not None:
-        return run
     workdir = (command.workdir or command.profile.workspace).path
     for text in (run.stderr.text, run.stdout.text):
         path = evidence(text, backend, command.profile, workdir)

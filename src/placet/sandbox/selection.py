@@ -36,6 +36,14 @@ class Selection:
         with self._lock:
             return next((backend for backend in self._backends if self._result(backend).usable), None)
 
+    def chosen(self) -> Backend | None:
+        """The backend that the trials so far have chosen; None if that is not known yet. Never blocks."""
+        for backend in self._backends:
+            result = self._results.get(backend.name)
+            if result is None or result.usable:
+                return backend if result is not None else None
+        return None
+
     def forget(self) -> None:
         """Throw the verdicts away: the next choice tries again."""
         with self._lock:

@@ -138,7 +138,7 @@ class Sandbox:
                 self._turn.release()
         else:
             return Run(None, None, False, True, Captured(), Captured(), facts, 0)
-        return await to_thread.run_sync(denial.judged, done, command, backend)
+        return await to_thread.run_sync(denial.judged, done, command, backend) if denial.possible(done) else done
 
     async def probe_write(self, session: SessionId, workspace: Workdir) -> str | None:
         """Try a write in the workspace, confined; None if it works, else one line that says why and names the owner."""
@@ -186,7 +186,7 @@ class Sandbox:
         return False
 
     async def _backend(self) -> Backend:
-        backend = await to_thread.run_sync(self._selection.choose)
+        backend = self._selection.chosen() or await to_thread.run_sync(self._selection.choose)
         if backend is None:
             why, hint = await to_thread.run_sync(self._selection.refusal)
             self._selection.forget()

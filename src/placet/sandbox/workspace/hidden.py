@@ -44,8 +44,8 @@ def hidden(state: Path, *, names: Iterable[str] = BY_DEFAULT, shown: Iterable[Pa
 
     `shown` are paths that the configuration leaves readable. No path in the result lies below another.
     """
-    candidates = [state, *(home / name for home in homes() for name in names)]
+    candidates = [str(state), *(os.path.join(home, name) for home in homes() for name in names)]
     leave = {os.path.realpath(path) for path in shown}
-    found = {Path(os.path.realpath(path)) for path in candidates if os.path.lexists(path)}
-    found = {path for path in found if path.exists() and str(path) not in leave}
+    real = {os.path.realpath(path) for path in candidates if os.path.lexists(path)}
+    found = {Path(path) for path in real if path not in leave and os.path.exists(path)}
     return tuple(sorted(path for path in found if not found.intersection(path.parents)))
