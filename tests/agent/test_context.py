@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from placet.agent import gestures
-from placet.agent.context import HEAD, Contribution, sandbox_text, switch_text
+from placet.agent.context import HEAD, POLICY_TEXTS, Contribution, sandbox_text, switch_text
 from placet.agent.model import UserTurn
 from placet.approval.outcome import Policy
 from placet.permission.knobs import Knobs
@@ -99,6 +99,11 @@ async def test_a_contribution_can_be_added_in_its_order_and_taken_out(tmp_path: 
         assert lines[2] == "- It rains." and len(lines) == 4
         undo()
         assert home.kit.context.statement(log) == before
+
+
+def test_o1_o2_the_policy_texts_say_who_answers_and_that_prompts_are_off() -> None:
+    assert "a person" in POLICY_TEXTS[Policy.ASK] and "nobody is there" in POLICY_TEXTS[Policy.ASK]
+    assert "prompts are off" in POLICY_TEXTS[Policy.NEVER] and "sandbox_permissions" in POLICY_TEXTS[Policy.NEVER]
 
 
 def test_o3_o4_the_texts_say_what_they_must() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from placet.agent.found import FOUND, Found
-from placet.agent.recovery import ASKS, CALLS, TURNS, AskFate, CallFate, TurnFate, plan
+from placet.agent.recovery import ASKS, CALLS, TEXTS, TURNS, AskFate, CallFate, TurnFate, plan
 from placet.session.event import Event
 from placet.session.fold import folded
 from placet.session.ids import SessionId
@@ -126,6 +126,11 @@ def test_outcome_unknown_is_said_only_where_started_is_there() -> None:
         assert fate is not CallFate.UNKNOWN
         [(_, fate)] = plan(found(*OPEN, *facts, STARTED)).calls
         assert fate is CallFate.UNKNOWN
+
+
+def test_o15_never_started_and_outcome_unknown_are_told_apart() -> None:
+    assert "did not run" in TEXTS[CallFate.NOT_STARTED] and "unknown" in TEXTS[CallFate.UNKNOWN]
+    assert "before you try it again" in TEXTS[CallFate.UNKNOWN]
 
 
 def test_parallel_calls_are_judged_one_by_one_although_their_ids_are_equal() -> None:

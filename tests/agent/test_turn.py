@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
-from placet.agent import gestures
+from placet.agent import gestures, mailbox
 from placet.agent.errors import ModelError, UnknownModel
 from placet.agent.mailbox import Source
 from placet.agent.model import AssistantTurn, ToolReturn, UserTurn
 from placet.kernel.signal import AbortSignal
-from placet.session.ids import new_message_id
+from placet.session.event import Draft
+from placet.session.ids import SessionId, new_message_id
+from placet.session.store import Appended, Refused
+from placet.session.stores.sqlite import SqliteStore
+from placet.testing.faults import StoreWrapper
 from placet.testing.models import Fail, Say, ScriptedModel, call
 from tests.agent.house import BY, Trace, house
 
@@ -63,6 +69,37 @@ async def test_one_message_opens_one_turn_and_the_rest_waits_its_turn(tmp_path: 
     assert UserTurn("second") not in model.requests[0].messages
 
 
+async def test_g8_what_comes_after_the_claim_stays_for_a_later_boundary(tmp_path: Path) -> None:
+    async def during() -> None:
+        await home.send("later")
+
+    model = ScriptedModel([Say("", (call("trace", line="a"),), during=during), Say("Done.")])
+    async with house(tmp_path, model) as home:
+        await home.send("first")
+        await home.work()
+        assert [event.data["turn"] for event in await home.of("turn/end")] == [1, 2]
+    assert [UserTurn("later") in request.messages for request in model.requests] == [False, False, True]
+
+
+async def test_g13_a_turn_whose_messages_were_taken_back_closes_without_a_request(tmp_path: Path) -> None:
+    class TakesBack(StoreWrapper):
+        async def append(self, session: SessionId, drafts: Sequence[Draft], **more: Any) -> Appended | Refused:
+            answer = await super().append(session, drafts, **more)
+            if drafts[0].type == "turn/start":
+                ids = (await gestures.waiting(self.inner, session)).of_person()
+                await self.inner.append(session, [mailbox.cancel(ids, "k", BY)])
+            return answer
+
+    model = ScriptedModel([])
+    store = TakesBack(await SqliteStore.open(tmp_path / "placet.db"))
+    async with house(tmp_path, model, store=store) as home:
+        await home.send()
+        await home.work()
+        assert (await home.of("turn/end"))[0].data["reason"] == {"kind": "completed"}
+        assert not model.requests and not await home.of("step/start")
+    await store.aclose()
+
+
 async def test_sending_the_same_id_again_changes_nothing(tmp_path: Path) -> None:
     async with house(tmp_path, ScriptedModel([])) as home:
         id = new_message_id()
@@ -93,7 +130,7 @@ async def test_g3_a_steer_while_idle_opens_a_turn(tmp_path: Path) -> None:
         assert len(await home.of("turn/end")) == 1
 
 
-async def test_g4_an_inject_while_idle_wakes_nobody_and_enters_with_the_next_wake(tmp_path: Path) -> None:
+async def test_g4_g15_an_inject_while_idle_wakes_nobody_and_enters_with_the_next_wake(tmp_path: Path) -> None:
     model = ScriptedModel([])
     async with house(tmp_path, model) as home:
         source = Source("plugin", "jobs")

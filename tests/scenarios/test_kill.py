@@ -106,7 +106,7 @@ async def check(home: House, before: list[Event]) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.after)
-async def test_the_takeover_does_what_the_row_says(tmp_path: Path, case: Case) -> None:
+async def test_f10_the_takeover_does_what_the_row_says(tmp_path: Path, case: Case) -> None:
     home = await killed(tmp_path, case.after)
     try:
         found, before = await left(home), await home.log()
@@ -147,7 +147,7 @@ async def _as_the_rows_say(home: House, fates: list[CallFate], turn: TurnFate) -
         "tool/result",
     ],
 )
-async def test_a_stop_while_nobody_lives_is_durable_and_nothing_is_rearmed(tmp_path: Path, after: str) -> None:
+async def test_a13_a_stop_while_nobody_lives_is_durable_and_nothing_is_rearmed(tmp_path: Path, after: str) -> None:
     home = await killed(tmp_path, after)
     try:
         assert await gestures.stop(home.store, home.session, "k", BY) == gestures.Stopped(1)
@@ -178,7 +178,7 @@ async def test_after_turn_end_there_is_nothing_to_recover(tmp_path: Path) -> Non
         await home.store.aclose()
 
 
-async def test_a_message_that_was_not_claimed_stays_queued_and_opens_the_next_turn(tmp_path: Path) -> None:
+async def test_f9_a_message_that_was_not_claimed_stays_queued_and_opens_the_next_turn(tmp_path: Path) -> None:
     home = await killed(tmp_path, "turn/start")
     try:
         await home.work()
@@ -212,7 +212,7 @@ async def test_a_second_kill_during_the_takeover_changes_nothing_about_the_end(t
         await home.store.aclose()
 
 
-async def test_loading_to_read_never_appends(tmp_path: Path) -> None:
+async def test_f12_loading_to_read_never_appends(tmp_path: Path) -> None:
     home = await killed(tmp_path, "approval/asked:2")
     try:
         before = await home.store.head()

@@ -48,7 +48,9 @@ async def held_by(home: House, pid: int) -> None:
             await anyio.sleep(0.02)
 
 
-async def test_ses_03_after_kill_9_every_open_ask_is_back_and_nothing_of_the_dead_run_blocks(tmp_path: Path) -> None:
+async def test_a26_ses_03_after_kill_9_each_open_ask_is_back_and_nothing_blocks(
+    tmp_path: Path,
+) -> None:
     database = tmp_path / "placet.db"
     async with people(tmp_path, 2) as (one, two):
         with started(database, "serve") as server:
@@ -112,7 +114,7 @@ async def test_a_stop_from_another_process_reaches_the_worker(tmp_path: Path) ->
         assert home.ran() == []
 
 
-async def test_apr_05_sigterm_settles_nothing(tmp_path: Path) -> None:
+async def test_a26_apr_05_sigterm_settles_nothing(tmp_path: Path) -> None:
     database = tmp_path / "placet.db"
     async with people(tmp_path) as [home]:
         with started(database, "serve") as server:

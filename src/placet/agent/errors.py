@@ -24,9 +24,5 @@ class ModelError(AgentError):
         self.after = after
 
 
-class SessionBusy(AgentError):
-    """A living process works on this session already; its holder is named."""
-
-
 class MessageIdTaken(AgentError):
     """A client used the id of an earlier message for another text. Send it again under a new id."""
