@@ -36,9 +36,10 @@ async def main() -> None:
         workspace = Path(folder, "workspace")
         workspace.mkdir()
         environment = {**os.environ, "PLACET_HOME": f"{folder}/placet"}
-        config = load(environment, {"model.name": "rehearsal", "asks.responders": [HouseRule.name]})
+        config = load(environment, {"model.name": "rehearsal"})
 
         async with open_placet(config, kind="run") as placet:
+            placet.responders.configure([HouseRule.name])
             placet.responders.register(HouseRule())
             wish = Wish(cwd=str(workspace), preset="workspace-write", key="example-1")
             made = await create_session(placet.store, placet.sandbox, wish, by=placet.by)
