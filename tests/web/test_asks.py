@@ -13,6 +13,7 @@ from placet.agent import gestures
 from placet.approval.outcome import Policy
 from placet.session.errors import StoreFull, StoreGone
 from placet.session.event import Draft
+from placet.web.desk import WRONG_ANSWERS
 from tests.web.rig import BY, House, answer_to, path_of, running
 
 pytestmark = pytest.mark.anyio
@@ -217,11 +218,24 @@ async def test_aud_01_a_restart_brings_back_open_asks_only_and_settled_ones_stay
 async def test_attack_30_many_wrong_answers_leave_one_line_per_minute(house: House) -> None:
     event = await house.ask(await house.session())
     async with house.page() as page:
-        for n in range(60):
+        for n in range(15):
             await page.post(path_of(event), answer_to(event, key="same") | {"digest": f"{n:064x}"})
     refused = [e for e in await house.store.read(event.session) if e.type == "approval/refused"]
     assert 1 <= len(refused) <= 2  # two if the minute changed meanwhile
     assert refused[0].data["who"]["name"] == "owner" and refused[0].data["channel"] == "page"
+
+
+async def test_attack_30_wrong_answers_under_ever_new_keys_end_at_a_bound(house: House) -> None:
+    session = await house.session()
+    event, other = await house.ask(session), await house.ask(session)
+    async with house.page() as page, house.page() as innocent:
+        for n in range(2 * WRONG_ANSWERS):
+            answer = await page.post(path_of(event), answer_to(event, key=f"k-{n}") | {"digest": "f" * 64})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too-many")
+        refused = [e for e in await house.store.read(session) if e.type == "approval/refused"]
+        assert len(refused) <= 2 * WRONG_ANSWERS - 1  # one minute's number, two if the minute changed meanwhile
+        assert (await page.post(path_of(other), answer_to(other))).status_code == 200
+        assert (await innocent.post(path_of(event), answer_to(event))).status_code == 200
 
 
 async def test_attack_30_who_did_not_prove_who_they_are_leaves_no_line(house: House) -> None:

@@ -14,6 +14,7 @@ from placet.session.errors import StoreGone
 from placet.session.ids import HOUSE
 from placet.testing.clock import ManualClock
 from placet.testing.page_key import PageKey
+from placet.web.desk import LINES
 from placet.web.security.links import LIFE_MS, WRONG_CODES, Links, Tried
 from tests.web.rig import House, running
 
@@ -137,6 +138,14 @@ async def test_a_terminal_gets_another_link_and_a_page_does_not(house: House) ->
     async with house.page(house.secret) as page:
         answer = await page.post("/api/links", {})
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "wrong-channel")
+
+
+async def test_attack_30_tries_with_unknown_links_do_not_flood_the_terminal(house: House) -> None:
+    async with house.stranger() as client:
+        for n in range(3 * LINES):
+            await client.post("/api/link", json=body(PageKey(), secret=f"guess-{n}"))
+    assert len(house.said) <= 2 * (LINES + 1)  # one minute's number, two if the minute changed meanwhile
+    assert all(said.code == "link-unknown" for said in house.said)
 
 
 def test_codes_stop_counting_after_many_wrong_ones_and_secrets_do_not() -> None:

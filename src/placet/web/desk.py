@@ -14,6 +14,7 @@ from fastapi import Depends, Request
 
 from placet.kernel.bus import Bus
 from placet.session.store import Bell
+from placet.web.gestures.tries import Tries
 from placet.web.page import Page
 from placet.web.security.callers import Callers
 from placet.web.security.keyring import Keyring
@@ -25,6 +26,8 @@ from placet.web.views.summaries import Summaries
 
 logger = logging.getLogger(__name__)
 
+LINES = 10  # for the terminal, of one kind and in one minute
+WRONG_ANSWERS = 20  # to one ask from one sender in one minute; what comes then does not reach the log
 READ_AGAIN = 5.0  # seconds after which the log is read even if no bell rang: a bell is only a hint
 
 
@@ -54,7 +57,9 @@ class Desk:
         self.streams = 0
         self.creating = anyio.Lock()
         self.port: int | None = None
-        self.say = say
+        self._say = say
+        self._lines = Tries(services.clock, LINES)
+        self.wrong_answers = Tries(services.clock, WRONG_ANSWERS)
         self._server_key: ServerKey | None = None
 
     @property
@@ -78,6 +83,14 @@ class Desk:
             finally:
                 self.close()
                 tasks.cancel_scope.cancel()
+
+    def say(self, said: Said) -> None:
+        """Tell the terminal; of one kind only so many lines a minute, or anybody on loopback could flood it."""
+        number = self._lines.count(said.code)
+        if number <= LINES:
+            self._say(said)
+        elif number == LINES + 1:
+            self._say(Said(said.code, "More of these are not shown in this minute."))
 
     def close(self) -> None:
         """Let the open streams end; settles nothing."""

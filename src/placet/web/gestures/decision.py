@@ -6,7 +6,7 @@ from placet.approval.answer import BadResponse, NotPending, Receipt
 from placet.approval.outcome import Outcome, grants
 from placet.session.ids import AskId
 from placet.web.desk import Desk
-from placet.web.errors import Forbidden
+from placet.web.errors import Forbidden, TooMany
 from placet.web.gestures.senders import admit_answer, person, strength
 from placet.web.replies import Json
 from placet.web.rights import Right
@@ -22,6 +22,9 @@ async def decide(desk: Desk, caller: Caller, ask: AskId, answer: Answer) -> Wire
     needed = Right.ANSWER if grants(Outcome(answer.outcome)) else Right.SEND
     if needed not in caller.rights:
         raise Forbidden(f"this needs the right to {needed}", code="no-right")
+    sender = f"{caller.key_id or caller.channel} {ask}"
+    if desk.wrong_answers.too_many(sender):
+        raise TooMany("too many wrong answers to this ask", hint="Wait a minute, and read the ask again.")
     await admit_answer(desk, caller, ask, answer)
     said = await desk.services.inbox.answer(
         ask,
@@ -38,9 +41,11 @@ async def decide(desk: Desk, caller: Caller, ask: AskId, answer: Answer) -> Wire
         case Receipt():
             return Accepted(receipt=ReceiptView.model_validate(said.json()))
         case NotPending(decision):
+            desk.wrong_answers.count(sender)
             view = None if decision is None else DecisionView.model_validate(decision.json())
             return _no(409, NotPendingBody(decision=view))
         case BadResponse(why):
+            desk.wrong_answers.count(sender)
             return _no(422, BadResponseBody(why=why))
 
 

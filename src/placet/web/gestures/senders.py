@@ -72,12 +72,13 @@ async def _log(desk: Desk, caller: Caller, ask: AskId, answer: Answer, why: str)
     if asked is None:
         return
     inbox, now = desk.services.inbox, desk.services.clock.now()
+    sender = caller.key_id or str(caller.channel)  # not the answer's own key, which the sender can change at will
     await inbox.note_refused(
-        asked, who=person(caller), channel=str(caller.channel), why=why, outcome=answer.outcome, key=answer.key
+        asked, who=person(caller), channel=str(caller.channel), why=why, outcome=answer.outcome, key=sender
     )
     text = f"An answer over the page's key did not count: {why}. If that was not you, sign this browser out."
     data = {"level": "error", "code": "sender-refused", "text": text, "ask": ask}
-    mark = sha256(answer.key.encode()).hexdigest()[:16]
+    mark = sha256(sender.encode()).hexdigest()[:16]
     await desk.services.store.append(
         asked.session, [Draft("notice", data, f"notice:sender-refused:{ask}:{mark}:{now // MINUTE}")]
     )
