@@ -50,6 +50,6 @@ async def test_an_endless_stream_ends_the_turn_with_one_clear_error(cli: Cli, wo
 
 
 async def test_a_refused_key_ends_the_turn_with_one_clear_error(cli: Cli, workspace: Path) -> None:
-    code, events, err = await run(cli, workspace, [Answer(status=401)] * 3)
+    code, events, _ = await run(cli, workspace, [Answer(status=401)] * 3)
     assert code == 1
     assert events[-1]["data"]["reason"]["kind"] == "error"

@@ -37,5 +37,5 @@ def help_of(words: tuple[str, ...]) -> str:
     """Return the help text of one command, as a terminal of 100 columns shows it."""
     text = io.StringIO()
     console = Console(file=text, width=100, no_color=True, force_terminal=False)
-    build().help_print(list(words), console=console)
+    build(words).help_print(list(words), console=console)
     return "\n".join(line.rstrip() for line in text.getvalue().strip().splitlines())

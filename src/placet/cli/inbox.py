@@ -44,7 +44,7 @@ def list_(*, json: _AsJson = False) -> int:
     return 0
 
 
-def show(ask: str, /, *, json: _AsJson = False) -> int:
+def show(ask: Annotated[str, Parameter(help="Its id.")], /, *, json: _AsJson = False) -> int:
     """Show one ask whole: what would run, where, under which mode, and the digest that an answer signs."""
     view = _view(Client(process.places()), ask)
     if json:
@@ -55,7 +55,7 @@ def show(ask: str, /, *, json: _AsJson = False) -> int:
 
 
 def allow(
-    ask: str,
+    ask: Annotated[str, Parameter(help="Its id.")],
     /,
     *,
     digest: Annotated[str | None, Parameter(help="The whole digest, needed where there is no terminal.")] = None,
@@ -85,7 +85,7 @@ def allow(
 
 
 def reject(
-    ask: str,
+    ask: Annotated[str, Parameter(help="Its id.")],
     /,
     *,
     because: Annotated[str | None, Parameter(help="A note that reaches the agent.")] = None,

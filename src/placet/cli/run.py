@@ -35,8 +35,11 @@ def run(
 ) -> int:
     """Do one task without a page, and say by the exit code how it ended.
 
-    0: completed, and nothing was refused. 4: completed, but an ask was not granted. 1: an error. 2: a wrong word on the
-    command line. 130: stopped with Ctrl-C.
+    - 0: completed, and nothing was refused
+    - 1: an error
+    - 2: a wrong word on the command line
+    - 4: completed, but an ask was not granted
+    - 130: stopped with Ctrl-C
     """
     import anyio
 

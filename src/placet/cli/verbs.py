@@ -17,32 +17,47 @@ USAGE = 2
 """The exit code of a word that was not understood."""
 
 
-def build() -> cyclopts.App:
-    """The whole command line; nothing but names and one line of help for each verb is loaded."""
+def build(words: Sequence[str] = ()) -> cyclopts.App:
+    """The whole command line; nothing but names and one line of help for each verb is loaded.
+
+    `words` is what will be asked: the verb that they name is loaded, and its help is its own, whole docstring.
+    """
     app = cyclopts.App(
         name="placet",
         help="A concrete human decision behind every action of an AI agent that reaches your environment.",
         version=_version,
         default_parameter=cyclopts.Parameter(negative=()),
-        help_format="plaintext",
+        help_format="markdown",
         print_error=False,
         exit_on_error=False,
         result_action="return_value",
         suppress_keyboard_interrupt=False,
     )
-    app.command("placet.cli.web:web", name="web", help="Start the server and the page.")
-    app.command("placet.cli.run:run", name="run", help="Do one task without a page; the exit code tells how it ended.")
-    app.command("placet.cli.link:link", name="link", help="Print another one-time link to the page.")
-    app.command("placet.cli.doctor:doctor", name="doctor", help="Say which sandbox this machine has and what it means.")
-    app.command("placet.cli.sandbox:sandbox", name="sandbox", help="Run one command confined.")
+    for verb, line in _VERBS:
+        _add(app, f"placet.cli.{verb}:{verb}", line, asked=list(words[:1]) == [verb])
     for name, help_line, verbs in _GROUPS:
         group = cyclopts.App(name=name, help=help_line)
-        for verb, verb_help in verbs:
-            group.command(f"placet.cli.{name}:{verb}", name=verb.rstrip("_"), help=verb_help)
+        for verb, line in verbs:
+            _add(group, f"placet.cli.{name}:{verb}", line, asked=list(words[:2]) == [name, verb.rstrip("_")])
         app.command(group)
     return app
 
 
+def _add(app: cyclopts.App, path: str, line: str, *, asked: bool) -> None:
+    name = path.partition(":")[2].rstrip("_")
+    if asked:
+        app.command(path, name=name)
+    else:
+        app.command(path, name=name, help=line)
+
+
+_VERBS = (
+    ("web", "Start the server and the page."),
+    ("run", "Do one task without a page; the exit code tells how it ended."),
+    ("link", "Print another one-time link to the page."),
+    ("doctor", "Say which sandbox this machine has and what it means."),
+    ("sandbox", "Run one command confined."),
+)
 _GROUPS = (
     (
         "inbox",
@@ -75,7 +90,7 @@ def run(arguments: Sequence[str], *, umask: int) -> int:
     """Carry out one command line and return its exit code; a person's mistake gives one line, never a traceback."""
     process.UMASK = umask
     try:
-        result = build()(list(arguments))
+        result = build(arguments)(list(arguments))
         return result if isinstance(result, int) else 0
     except cyclopts.CycloptsError as error:
         words = " ".join(str(error).split())
