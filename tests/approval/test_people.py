@@ -19,9 +19,9 @@ from placet.approval import (
 from placet.approval.outcome import WhoKind
 from placet.session import SessionId
 from placet.testing.clock import ManualClock
-from placet.testing.responders import ResponderContract, ScriptedResponder, an_ask
+from placet.testing.responders import ChoosyResponderContract, ResponderContract, ScriptedResponder, an_ask
 from tests.approval.waiting import shutdown, waiting
-from tests.approval.world import World, a_store, new_world
+from tests.approval.world import ADA, BOB, World, a_store, new_world
 
 pytestmark = pytest.mark.anyio
 
@@ -125,7 +125,7 @@ async def test_an_inbox_passes_on_what_it_does_not_serve(world: World) -> None:
     assert (await world.decide()).outcome is REJECT
 
 
-class TestTheInboxIsAResponder(ResponderContract):
+class TestTheInboxIsAResponder(ChoosyResponderContract):
     """The inbox keeps the contract of every responder."""
 
     @pytest.fixture
@@ -143,3 +143,24 @@ class TestAScriptIsAResponder(ResponderContract):
     @pytest.fixture
     def responder(self) -> Responder:
         return ScriptedResponder(ALLOW)
+
+
+async def test_aud_01_after_a_restart_settled_asks_stay_settled(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with a_store(tmp_path, clock) as store:
+        world = await new_world(store, clock)
+        async with waiting(world):
+            allowed = await world.open_ask()
+            await world.answer(allowed)
+        async with waiting(world):
+            rejected = await world.open_ask()
+            await world.answer(rejected, "rejected")
+    async with a_store(tmp_path, clock) as store:
+        inbox = Inbox(store, clock)
+        assert (await inbox.open()).total == 0
+        for asked, outcome in ((allowed, "rejected"), (rejected, "allowed-once")):
+            world.inbox = inbox
+            late = await world.answer(asked, outcome, key="later", who=BOB)
+            assert isinstance(late, NotPending) and late.decision is not None and late.decision.who == ADA
+        pairs = [e for e in await store.read(world.session) if e.type in ("approval/asked", "approval/decided")]
+        assert [e.data["id"] for e in pairs] == [allowed.data["id"]] * 2 + [rejected.data["id"]] * 2

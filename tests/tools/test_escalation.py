@@ -13,7 +13,7 @@ from placet.permission import WIDER_MODES, Knobs
 from placet.sandbox.mode import SandboxMode
 from placet.session import Draft, keys
 from placet.testing.responders import says
-from placet.tools import ToolOutput
+from placet.tools import Pipeline, ToolOutput
 from placet.tools.pipeline import call_draft
 from tests.approval.world import BY
 from tests.tools.world import Probe, ToolWorld
@@ -246,3 +246,17 @@ async def test_pol_09_no_text_of_a_command_is_answered_by_itself(tools: ToolWorl
         await tools.world.answer(asked, "rejected")
     (decided,) = await tools.world.events("approval/decided")
     assert decided.data["who"]["kind"] == "person"
+
+
+async def test_c15_widening_is_judged_before_anything_that_has_to_do_with_asking(
+    tools: ToolWorld, probe: Probe
+) -> None:
+    """Without an approval service a narrower request still gets its own message, and so does a wider one."""
+    tools.pipeline = Pipeline(tools.registry, None, tools.world.clock)
+    await tools.set_mode(SandboxMode.WORKSPACE_WRITE)
+    narrower = await tools.call(what="this", **wider("read-only"))
+    unasked = await tools.call(what="this", **wider())
+    in_force = await tools.call(what="this", **wider("workspace-write"))
+    assert [r.data["code"] for r in (narrower, unasked, in_force)] == ["NOT_WIDER", "APPROVAL_UNAVAILABLE", None]
+    assert len({r.data["text"] for r in (narrower, unasked, in_force)}) == 3
+    assert len(probe.runs) == 1

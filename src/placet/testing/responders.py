@@ -75,7 +75,7 @@ def an_ask(session: SessionId = SessionId("s-test"), ask: AskId = AskId("a-test"
 
 @pytest.mark.anyio
 class ResponderContract:
-    """What every responder promises. Override `responder`, `served` and `not_served`."""
+    """What every responder promises. Override `responder`, and `served` if it is choosy."""
 
     @pytest.fixture
     def responder(self) -> Responder:
@@ -87,23 +87,25 @@ class ResponderContract:
         """Return an ask that it holds or answers."""
         return an_ask()
 
-    @pytest.fixture
-    def not_served(self) -> Ask | None:
-        """Return an ask that it passes on, if there is one."""
-        return None
-
-    async def test_a9_what_it_does_not_serve_is_passed_on(self, responder: Responder, not_served: Ask | None) -> None:
-        """The next answer comes back unchanged."""
-        if not_served is None:
-            pytest.skip("it serves every ask")
-        assert await responder.answer(not_served, _next(says(Outcome.REJECTED))) == says(Outcome.REJECTED)
-
     async def test_a13_it_can_be_cancelled_while_it_holds_an_ask(self, responder: Responder, served: Ask) -> None:
         """A cancelled responder ends at once; one that answers at once is as good."""
         reply: Reply | None = None
         with anyio.move_on_after(0.2) as scope:
             reply = await responder.answer(served, _next(says(Outcome.REJECTED)))
         assert scope.cancelled_caught or isinstance(reply, Answer | InLog)
+
+
+class ChoosyResponderContract(ResponderContract):
+    """What a responder promises that does not serve every ask. Override `not_served` too."""
+
+    @pytest.fixture
+    def not_served(self) -> Ask:
+        """Return an ask that it passes on."""
+        raise NotImplementedError
+
+    async def test_a9_what_it_does_not_serve_is_passed_on(self, responder: Responder, not_served: Ask) -> None:
+        """The next answer comes back unchanged."""
+        assert await responder.answer(not_served, _next(says(Outcome.REJECTED))) == says(Outcome.REJECTED)
 
 
 def _next(reply: Reply) -> Callable[[], Any]:

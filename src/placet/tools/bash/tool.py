@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -142,6 +143,7 @@ class BashTool(Tool):
         return self._sandbox.profile(call.session, workspace, call.mode, git_roots=git_roots, escalated=call.escalated)
 
 
+@cache
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the model's JSON Schema without what a language model does not need."""
     schema = model.model_json_schema()
