@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from placet.testing.page_key import PageKey, SigningAuth
 from tests.cli.conftest import Cli
 from tests.cli.server import Server
 
@@ -53,18 +56,32 @@ class Home:
     cli: Cli
     server: Server
     context: BrowserContext
+    arguments: tuple[str, ...] = ()
+    key: PageKey | None = None
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server.port}/"
 
-    def session(self, message: str = "go", **options: str) -> tuple[str, Path]:
-        """Start a session from a terminal; returns its id and its folder."""
+    def session(self, message: str = "go", **more: str) -> tuple[str, Path]:
+        """Start a session as another page would; returns its id and its folder."""
         folder = Path(tempfile.mkdtemp(prefix="workspace-", dir=self.cli.root))
-        flags = [part for name, value in options.items() for part in (f"--{name}", value)]
-        done = self.cli("session", "new", "--cwd", str(folder), "--message", message, *flags)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip().splitlines()[-1], folder
+        made = self.post("/api/sessions", {"cwd": str(folder), "message": message, "key": uuid4().hex, **more})
+        return made["id"], folder
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        """Send one signed request with a key of the tests' own."""
+        headers = {"Sec-Fetch-Site": "same-origin", "Origin": self.url.rstrip("/")}
+        with httpx.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False) as client:
+            if self.key is None:
+                secret = json.loads(self.cli("link", "--json").stdout)["url"].partition("#link=")[2]
+                self.key = PageKey()
+                client.post(
+                    "/api/link", json={"secret": secret, "publicKey": self.key.public, "label": "tests"}
+                ).raise_for_status()
+            answer = client.post(path, json=body, auth=SigningAuth(self.key, client.get("/healthz").json()["instance"]))
+        assert answer.is_success, answer.text
+        return answer.json()
 
     def open(self, session: str, *, size: dict[str, int] | None = None) -> Page:
         """Open a session in a new tab and wait until the page is connected."""
@@ -77,8 +94,6 @@ class Home:
         """Start a server again on the same port and home, as a person would after a crash."""
         port = self.server.port
         self.server = Server(self.cli, *self.arguments, "--port", str(port)).ready()
-
-    arguments: tuple[str, ...] = ()
 
 
 def sign_in(context: BrowserContext, link: str) -> Page:

@@ -14,6 +14,12 @@ from tests.browser.conftest import ONE_ASK, Home, ask_id, asking, sign
 pytestmark = pytest.mark.browser
 
 
+@pytest.fixture(scope="module")
+def two_home(make_home: Callable[..., Home]) -> Home:
+    """A server whose agent asks twice in one message."""
+    return make_home([{"text": "Two.", "calls": [asking("printf a >> ran.txt"), asking("printf b >> ran.txt")]}])
+
+
 def ran(folder: Path) -> str:
     marker = folder / "ran.txt"
     return marker.read_text() if marker.exists() else ""
@@ -60,9 +66,10 @@ def test_stop_works_while_the_card_is_open(asking_home: Home) -> None:
     assert ran(folder) == ""
 
 
-def test_reject_and_stop_ends_the_turn(asking_home: Home) -> None:
-    session, folder = asking_home.session()
-    page = asking_home.open(session)
+def test_reject_and_stop_ends_the_turn_with_all_that_waits_in_it(two_home: Home) -> None:
+    session, folder = two_home.session()
+    page = two_home.open(session)
+    expect(page.locator(".queue")).to_contain_text("1 of 2")
     sign(page, "Reject and stop")
     expect(page.get_by_text("Stopped by owner")).to_be_visible()
     assert ran(folder) == ""
@@ -79,7 +86,7 @@ def test_the_preset_can_be_switched_while_the_card_is_open_and_never_answers_it(
     expect(dialog).to_contain_text("The sandbox is off.")
     expect(dialog).to_contain_text("Nobody is asked.")
     dialog.get_by_role("button", name="Switch the sandbox off").click()
-    expect(page.get_by_role("button", name="What the agent may touch, now Full access")).to_be_visible()
+    expect(page.get_by_role("button", name="What the agent may touch: Full access")).to_be_visible()
     assert ask_id(page) == before
     assert ran(folder) == ""
     sign(page, "Reject")
@@ -138,14 +145,28 @@ def test_ui01_clicks_and_keys_within_the_arming_time_do_nothing(asking_home: Hom
     assert box is not None
     spot = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.move(*spot)
-    # each change of size arms anew: rapid clicks on the very spot stay without effect while it goes on
-    for step in range(6):
-        page.set_viewport_size({"width": 1280, "height": 800 - 8 * (step % 2)})
+    # a sheet that moves with every frame never arms: rapid clicks on the very spot stay without effect
+    page.evaluate(
+        """() => {
+            const sheet = document.querySelector('article.ask');
+            let n = 0;
+            const move = () => { sheet.style.transform = `translateY(${(n += 1) % 2 * 4}px)`; window.moving = requestAnimationFrame(move); };
+            move();
+        }"""
+    )
+    for _ in range(8):
         page.mouse.click(*spot)
+    page.evaluate(
+        "() => { cancelAnimationFrame(window.moving); document.querySelector('article.ask').style.transform = ''; }"
+    )
     expect(page.locator("article.ask .ask-head")).to_contain_text("Waiting for you")
     page.evaluate("document.querySelector('.act.c-allow').click()")
-    page.evaluate("document.querySelector('.act.c-allow').dispatchEvent(new PointerEvent('pointerdown', {bubbles: true}))")
-    page.evaluate("document.querySelector('.act.c-allow').dispatchEvent(new PointerEvent('pointerup', {bubbles: true}))")
+    page.evaluate(
+        "document.querySelector('.act.c-allow').dispatchEvent(new PointerEvent('pointerdown', {bubbles: true}))"
+    )
+    page.evaluate(
+        "document.querySelector('.act.c-allow').dispatchEvent(new PointerEvent('pointerup', {bubbles: true}))"
+    )
     expect(page.locator("article.ask .ask-head")).to_contain_text("Waiting for you")
     assert ran(folder) == ""
     expect(page.locator(".acts[data-armed]")).to_be_visible()
@@ -190,12 +211,17 @@ def test_ui10_a_lost_answer_is_called_unknown_and_can_be_sent_again_safely(askin
 def test_ui10_a_lost_response_is_settled_by_the_log(asking_home: Home) -> None:
     session, folder = asking_home.session()
     page = asking_home.open(session)
-
-    def swallow(route: Route) -> None:
-        route.fetch()
-        route.abort()
-
-    page.route("**/decision", swallow)
+    expect(page.locator(".acts")).to_be_visible()
+    page.evaluate(
+        """() => {
+            const real = window.fetch;
+            window.fetch = async (url, options) => {
+                const answer = await real(url, options);
+                if (String(url).endsWith('/decision')) throw new TypeError('the answer was lost');
+                return answer;
+            };
+        }"""
+    )
     sign(page, "Allow once")
     expect(page.locator(".seal")).to_contain_text("Allowed once")
     complete(page)
@@ -252,10 +278,9 @@ def test_ses03_after_kill_9_the_card_is_dead_then_back_with_the_same_id_and_runs
     assert ran(folder) == "x"
 
 
-def test_two_asks_of_one_message_stand_in_a_queue(make_home: Callable[..., Home]) -> None:
-    home = make_home([{"text": "Two.", "calls": [asking("printf a >> ran.txt"), asking("printf b >> ran.txt")]}])
-    session, folder = home.session()
-    page = home.open(session)
+def test_two_asks_of_one_message_stand_in_a_queue(two_home: Home) -> None:
+    session, folder = two_home.session()
+    page = two_home.open(session)
     expect(page.locator(".queue")).to_contain_text("1 of 2")
     assert page.title().startswith("(2) ")
     page.get_by_role("button", name="Next ask").click()

@@ -17,14 +17,18 @@ pytestmark = pytest.mark.browser
 
 
 @contextmanager
-def stranger(port: int = 0, body: bytes = b"<!doctype html><title>stranger</title>") -> Iterator[tuple[int, list[dict[str, str]]]]:
+def stranger(
+    port: int = 0, body: bytes = b"<!doctype html><title>stranger</title>"
+) -> Iterator[tuple[int, list[dict[str, str]]]]:
     """A foreign web server on loopback that remembers everything it was sent."""
     heard: list[dict[str, str]] = []
 
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:
             length = int(self.headers.get("content-length") or 0)
-            heard.append({"line": self.requestline, "body": self.rfile.read(length).decode(), **dict(self.headers.items())})
+            heard.append(
+                {"line": self.requestline, "body": self.rfile.read(length).decode(), **dict(self.headers.items())}
+            )
             self.send_response(200)
             self.send_header("content-type", "text/html")
             self.end_headers()

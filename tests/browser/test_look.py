@@ -97,7 +97,9 @@ def test_a_new_card_is_announced_once_politely(home: Home, session: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("language", "word"), [("de-DE", "Einmal erlauben"), ("zh-CN", "允许一次"), ("fr-FR", "Allow once")], ids=["de", "zh", "other"]
+    ("language", "word"),
+    [("de-DE", "Einmal erlauben"), ("zh-CN", "允许一次"), ("fr-FR", "Allow once")],
+    ids=["de", "zh", "other"],
 )
 def test_the_page_speaks_the_language_of_the_browser(home: Home, session: str, language: str, word: str) -> None:
     page = home.context.new_page()

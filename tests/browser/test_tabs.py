@@ -12,7 +12,10 @@ from tests.browser.conftest import Home, asking, sign
 
 pytestmark = pytest.mark.browser
 
-TWO = [{"text": "One.", "calls": [asking("printf a >> ran.txt")]}, {"text": "Two.", "calls": [asking("printf b >> ran.txt")]}]
+TWO = [
+    {"text": "One.", "calls": [asking("printf a >> ran.txt")]},
+    {"text": "Two.", "calls": [asking("printf b >> ran.txt")]},
+]
 
 
 def test_attack16_with_twelve_tabs_allow_and_stop_in_the_last_do_not_hang(make_home: Callable[..., Home]) -> None:

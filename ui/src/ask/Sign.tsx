@@ -68,7 +68,7 @@ export const Sign = ({ ask, person, hold, dead, busy, note, onNote, onAnswer }: 
           <label className="chk">
             <input type="checkbox" checked={stop} onChange={(event) => setStop(event.target.checked)} /> {words.ask.noteStop}
           </label>
-          <div className={acts}>
+          <div className={acts} data-armed={armed && !closed ? "" : undefined}>
             <button type="button" className="act c-rest" onClick={() => setWriting(false)}>
               <Icon name="undo" />
               <b>{words.ask.back}</b>

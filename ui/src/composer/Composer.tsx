@@ -105,7 +105,7 @@ export const Composer = (props: ComposerProps) => {
         <div className="bar">
           {presets.length > 0 && (
             <Picker
-              label={words.compose.presetNow(nowName)}
+              label={words.compose.preset}
               now={now}
               name={nowName}
               icon={now === FULL ? "alert" : "shield"}
@@ -120,7 +120,7 @@ export const Composer = (props: ComposerProps) => {
           )}
           {models.length > 0 && (
             <Picker
-              label={words.compose.modelNow(props.model)}
+              label={words.compose.model}
               now={props.model}
               name={props.model}
               aside={modelNow?.real === false || props.model === "rehearsal" ? words.compose.notReal : undefined}

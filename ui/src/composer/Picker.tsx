@@ -22,7 +22,8 @@ interface PickerProps {
 /** A button that shows what is in force and opens the list of what can be, each with one sentence. */
 export const Picker = ({ label, now, name, aside, icon, quiet = false, disabled = false, choices, onPick }: PickerProps) => (
   <MenuTrigger>
-    <Button className={`btn small${quiet ? " quiet hide-s" : ""} picker`} aria-label={label} isDisabled={disabled}>
+    <Button className={`btn small${quiet ? " quiet hide-s" : ""} picker`} isDisabled={disabled}>
+      <span className="vh">{label}: </span>
       {icon && <Icon name={icon} />}
       <span className="picked">{name}</span>
       {aside && <span className="sub hide-s">{aside}</span>}

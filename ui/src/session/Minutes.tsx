@@ -18,13 +18,16 @@ interface Speech {
   entries: Entry[];
 }
 
+/** What placet itself tells the agent about the rules of the session. */
+const isContext = (entry: Entry): boolean => entry.kind === "user" && (entry.source.kind === "system" || entry.source.name === "context");
+
 const speakerOf = (entry: Entry, words: Words): [Speaker, string] => {
   switch (entry.kind) {
     case "tool":
     case "assistant":
       return ["agent", words.said.agent];
     case "user":
-      return entry.source.kind === "user" ? ["you", words.said.you] : entry.source.kind === "plugin" ? ["plugin", words.said.plugin(entry.source.name ?? "")] : ["sys", words.said.placet];
+      return entry.source.kind === "user" ? ["you", words.said.you] : entry.source.kind === "plugin" && !isContext(entry) ? ["plugin", words.said.plugin(entry.source.name ?? "")] : ["sys", words.said.placet];
     default:
       return ["sys", words.said.placet];
   }
@@ -78,6 +81,15 @@ const Said = memo(({ entry, talk, onAsk }: { entry: Entry; talk: Pick<Talk, "ope
         </>
       );
     case "user":
+      if (isContext(entry))
+        return (
+          <details className="thoughts">
+            <summary>{words.said.context}</summary>
+            <p className="told">
+              <VisibleText text={entry.text} />
+            </p>
+          </details>
+        );
       return (
         <>
           <p className={entry.queued ? "told waits" : "told"}>

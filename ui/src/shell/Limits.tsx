@@ -22,7 +22,7 @@ export const Limits = ({ config, model }: { config: Config; model: string }) => 
         <p className="limit c-petrol">
           <Icon name="eye" />
           <span>
-            <b>{words.shell.rehearsal}</b> <span className="hide-s">{words.shell.rehearsalMore}</span>
+            <b>{words.shell.rehearsal}</b> {model === "rehearsal" && <span className="hide-s">{words.shell.rehearsalMore}</span>}
           </span>
         </p>
       )}

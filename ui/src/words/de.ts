@@ -196,6 +196,7 @@ export const de: Words = {
     sendAgain: "Noch einmal senden",
     interruptedText: "Hier wurde der Agent unterbrochen.",
     modelFailed: (attempt) => `Das Modell hat nicht geantwortet (Versuch ${attempt}).`,
+    context: "Was placet dem Agenten über die Regeln gesagt hat",
     reasoning: "Gedanken des Agenten",
     end: {
       completed: "Der Zug ist fertig",
@@ -231,9 +232,7 @@ export const de: Words = {
     stopFailed: "Das Anhalten wurde nicht aufgezeichnet. Versuchen Sie es noch einmal.",
     offline: "Keine Verbindung: jetzt kann nichts gesendet werden.",
     preset: "Was der Agent anfassen darf",
-    presetNow: (name) => `Was der Agent anfassen darf, jetzt ${name}`,
     model: "Modell",
-    modelNow: (name) => `Modell, jetzt ${name}`,
     notReal: "kein echtes Modell",
     custom: "eigene",
     customText: "Modus und Fragen wurden einzeln eingestellt.",

@@ -204,6 +204,7 @@ export const en = {
     sendAgain: "Send again",
     interruptedText: "The agent was interrupted here.",
     modelFailed: (attempt: number) => `The model did not answer (try ${attempt}).`,
+    context: "What placet told the agent about the rules",
     reasoning: "The agent’s thoughts",
     end: {
       completed: "The turn is complete",
@@ -239,9 +240,7 @@ export const en = {
     stopFailed: "The stop was not recorded. Try again.",
     offline: "No connection: nothing can be sent now.",
     preset: "What the agent may touch",
-    presetNow: (name: string) => `What the agent may touch, now ${name}`,
     model: "Model",
-    modelNow: (name: string) => `Model, now ${name}`,
     notReal: "not a real model",
     custom: "custom",
     customText: "Mode and questions were set one by one.",

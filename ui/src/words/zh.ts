@@ -196,6 +196,7 @@ export const zh: Words = {
     sendAgain: "再次发送",
     interruptedText: "代理在此被中断。",
     modelFailed: (attempt) => `模型没有应答（第 ${attempt} 次）。`,
+    context: "placet 告知代理的规则",
     reasoning: "代理的思路",
     end: {
       completed: "本轮完成",
@@ -231,9 +232,7 @@ export const zh: Words = {
     stopFailed: "停止没有被记录。请再试一次。",
     offline: "没有连接：现在什么都不能发送。",
     preset: "代理可以动什么",
-    presetNow: (name) => `代理可以动什么，现为 ${name}`,
     model: "模型",
-    modelNow: (name) => `模型，现为 ${name}`,
     notReal: "不是真正的模型",
     custom: "自定义",
     customText: "模式和询问是分别设置的。",
