@@ -17,7 +17,7 @@ export const Limits = ({ config, model }: { config: Config; model: string }) => 
   if (!rehearsal && !weak && !notices.length) return null;
   const show = weak && !(read && chosen);
   return (
-    <div className="limits">
+    <section className="limits" aria-label={words.shell.toKnow}>
       {rehearsal && (
         <p className="limit c-petrol">
           <Icon name="eye" />
@@ -61,6 +61,6 @@ export const Limits = ({ config, model }: { config: Config; model: string }) => 
           <span>{oneLine(notice.text, 400)}</span>
         </p>
       ))}
-    </div>
+    </section>
   );
 };

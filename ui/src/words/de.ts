@@ -302,6 +302,7 @@ export const de: Words = {
     noSessionsText: "Eine Sitzung ist ein Gespräch mit einem Agenten in einem Ordner. In diesem Ordner darf der Agent schreiben; vor allem, was darüber hinausgeht, fragt er Sie.",
     startOne: "Eine Sitzung beginnen",
     notFound: "Diese Sitzung gibt es nicht.",
+    toKnow: "Was über diese Installation zu wissen ist",
     rehearsal: "Dies ist eine Probe, kein echtes Modell.",
     rehearsalMore: "Das eingebaute Modell „rehearsal“ antwortet. Schreiben Sie „$ BEFEHL“, und es führt diesen Befehl aus.",
     limits: (backend) => `Die Sandbox hier (${backend}) setzt nur einen Teil durch:`,

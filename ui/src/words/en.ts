@@ -310,6 +310,7 @@ export const en = {
     noSessionsText: "A session is one conversation with one agent in one folder. The agent may write in that folder; for anything beyond, it asks you.",
     startOne: "Start a session",
     notFound: "There is no such session.",
+    toKnow: "What to know about this installation",
     rehearsal: "This is a rehearsal, not a real model.",
     rehearsalMore: "The offline model “rehearsal” answers. Type “$ COMMAND” and it runs that command.",
     limits: (backend: string) => `The sandbox here (${backend}) enforces only a part:`,

@@ -302,6 +302,7 @@ export const zh: Words = {
     noSessionsText: "一个会话就是与一个代理在一个文件夹中的一次对话。代理可以写入该文件夹；超出范围时，它会问您。",
     startOne: "开始会话",
     notFound: "没有这个会话。",
+    toKnow: "关于此安装须知",
     rehearsal: "这是排练，不是真正的模型。",
     rehearsalMore: "由离线模型“rehearsal”应答。输入“$ 命令”，它就运行该命令。",
     limits: (backend) => `这里的沙箱（${backend}）只能执行一部分限制：`,
