@@ -18,7 +18,10 @@ def open_page(file: Path) -> bool:
     opener = _opener()
     if opener is None:
         return False
-    start_detached([opener, str(file)], dict(os.environ))
+    try:
+        start_detached([opener, str(file)], dict(os.environ))
+    except OSError:  # then the link in the terminal has to do
+        return False
     return True
 
 

@@ -3,7 +3,7 @@
 import logging
 import logging.handlers
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from placet.cli.output import warn
@@ -34,4 +34,5 @@ class _OneLine(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
-        warn(record.getMessage() + (f" ({type(error).__name__}: {error})" if error is not None else ""))
+        with suppress(OSError):  # the terminal has gone; the file has the record
+            warn(record.getMessage() + (f" ({type(error).__name__}: {error})" if error is not None else ""))

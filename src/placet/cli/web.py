@@ -1,5 +1,6 @@
 """`placet web`: the server and the page, with the workers of its sessions in the same process."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -41,9 +42,6 @@ async def _serve(config: "Config", open_browser: bool) -> None:
     from placet.web.errors import AlreadyServing, PageDamaged, PlantedKey, PortTaken
     from placet.web.serve import serve
 
-    def started(serving: "Serving") -> None:
-        _tell(serving, open_browser=open_browser)
-
     config.places.prepare()
     with to_terminal(config.places.logs):
         try:
@@ -51,7 +49,11 @@ async def _serve(config: "Config", open_browser: bool) -> None:
                 services = await services_of(placet)
                 with unwrapped():
                     async with anyio.create_task_group() as tasks:
-                        tasks.start_soon(placet.crew.run)
+
+                        def started(serving: "Serving") -> None:
+                            tasks.start_soon(placet.crew.run)  # not before: a second start must touch no session
+                            _tell(serving, open_browser=open_browser)
+
                         await serve(services, port=config.settings.port, started=started, say=_say)
                         tasks.cancel_scope.cancel()
         except AlreadyServing as error:
@@ -79,4 +81,5 @@ def _tell(serving: "Serving", *, open_browser: bool) -> None:
 
 
 def _say(said: "Said") -> None:
-    say(said.text)
+    with suppress(OSError):  # a terminal that has gone must not take the server with it
+        say(said.text)
