@@ -97,6 +97,12 @@ def test_no_port_at_all_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
         take_port(port)
 
 
+def test_answers_are_not_held_back_for_the_client_s_acknowledgement() -> None:
+    port = take_port(0)
+    with port.sock:
+        assert port.sock.proto == socket.IPPROTO_TCP  # what asyncio looks at before it sets TCP_NODELAY
+
+
 async def test_two_servers_of_one_state_do_not_run_at_once(tmp_path: Path) -> None:
     async with running(tmp_path):
         with pytest.raises(ExceptionGroup) as failed:
