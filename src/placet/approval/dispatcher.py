@@ -27,7 +27,7 @@ from placet.kernel.clock import Clock
 from placet.kernel.signal import AbortSignal
 from placet.session import keys
 from placet.session.errors import LeaseLost, SessionError
-from placet.session.event import Event
+from placet.session.event import Draft, Event
 from placet.session.ids import AskId, SessionId, new_ask_id
 from placet.session.log import SessionLog
 from placet.session.store import Appended, Lease, Refused, Store
@@ -57,6 +57,30 @@ class NotAsked:
     """No ask came to be: the turn is stopped, or too many asks of the session are open. Nothing was logged."""
 
     why: Literal["aborted", "too-many"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is asked, before it stands in the log."""
+
+    subject: Subject
+    call_id: str | None
+    reason: str | None
+    earlier_run: bool
+
+    def drafts(self, policy: Policy, at_once: Answer | None, chain: Sequence[Responder]) -> list[Draft]:
+        """Draft the ask and, where its decision is known already, that too."""
+        ask = asked(
+            self.subject,
+            call_id=self.call_id,
+            reason=self.reason,
+            policy=policy,
+            chain=[responder.name for responder in chain],
+            earlier_run=self.earlier_run,
+        )
+        if at_once is None:
+            return [ask]
+        return [ask, decided(self.subject.ask, undated(at_once, digest=ask.data["digest"], waited=0))]
 
 
 class Dispatcher:
@@ -97,16 +121,21 @@ class Dispatcher:
         session = log.session
         if len(log.see(OPEN_ASKS)) + self._asking[session] >= self._max_open:
             return NotAsked("too-many")
+        question = _Question(subject_of(new_ask_id(self._clock)), call_id, reason, earlier_run)
+        at_once = self._at_once(log, signal)
+        chain = self._responders.chain() if at_once is None else ()
+        before = log.seq
         self._asking[session] += 1
         try:
-            subject = subject_of(new_ask_id(self._clock))
-            event, chain = await self._ask(log, lease, turn, subject, call_id, reason, signal, earlier_run)
+            event = await self._ask(log, lease, turn, question, at_once, chain)
         finally:
             self._asking[session] -= 1
         if event is None:
             return NotAsked("aborted")
-        if chain is None:
+        if at_once is not None:
             return await self._logged(event)
+        if await self._never_came_between(log, before, event):
+            return await self._settle(log, lease, Ask.of(event), BY_NEVER)
         return await self._carry(log, lease, Ask.of(event), chain, signal)
 
     async def resume(self, log: SessionLog, lease: Lease, event: Event, *, signal: AbortSignal) -> Decision:
@@ -128,43 +157,30 @@ class Dispatcher:
         log: SessionLog,
         lease: Lease,
         turn: int,
-        subject: Subject,
-        call_id: str | None,
-        reason: str | None,
-        signal: AbortSignal,
-        earlier_run: bool,
-    ) -> tuple[Event | None, tuple[Responder, ...] | None]:
-        """Append `asked`, with `decided` in the same append where nobody is to be asked (then there is no chain)."""
-        policy = log.see(self.policy)
-        at_once = cancelled("aborted-before-asking") if signal.aborted else BY_NEVER if policy is Policy.NEVER else None
-        chain = self._responders.chain() if at_once is None else ()
-        draft = asked(
-            subject,
-            call_id=call_id,
-            reason=reason,
-            policy=policy,
-            chain=[responder.name for responder in chain],
-            earlier_run=earlier_run,
-        )
-        drafts = [draft]
-        if at_once is not None:
-            drafts.append(decided(subject.ask, undated(at_once, digest=draft.data["digest"], waited=0)))
-        before = log.seq
+        question: _Question,
+        at_once: Answer | None,
+        chain: Sequence[Responder],
+    ) -> Event | None:
+        """Append `asked`, and `decided` in the same append where nobody is to be asked; None in a stopped turn."""
+        drafts = question.drafts(log.see(self.policy), at_once, chain)
         outcome = await log.append(
             drafts, present=[keys.turn(turn)], absent=[keys.abort(turn), keys.end(turn)], lease=lease
         )
         match outcome:
             case Appended(events):
-                if at_once is None and await self._never_came_between(log, before, events[0]):
-                    await self._settle(log, lease, Ask.of(events[0]), BY_NEVER)
-                    return events[0], None
-                return events[0], None if at_once else chain
+                return events[0]
             case Refused("lease"):
                 raise LeaseLost(log.session)
             case Refused(_, key=stood) if stood == keys.abort(turn):
-                return None, None
+                return None
             case _:
                 raise NoOpenTurn(turn)
+
+    def _at_once(self, log: SessionLog, signal: AbortSignal) -> Answer | None:
+        """Return the decision that is known before asking: a signal that is set, then the policy (A6, A8)."""
+        if signal.aborted:
+            return cancelled("aborted-before-asking")
+        return BY_NEVER if log.see(self.policy) is Policy.NEVER else None
 
     async def _never_came_between(self, log: SessionLog, before: int, event: Event) -> bool:
         """Whether the policy became `never` after it was read and before the ask got its place in the log."""
