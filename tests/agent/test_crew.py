@@ -54,6 +54,25 @@ async def test_a_message_sent_while_the_worker_is_leaving_is_not_lost(tmp_path: 
         assert len(await home.of("turn/end")) == 2
 
 
+async def test_a_message_that_the_worker_took_itself_does_not_start_another_worker(tmp_path: Path) -> None:
+    async def during() -> None:
+        await home.send("beside", steer=True)
+
+    async with house(tmp_path, ScriptedModel([Say("I begin.", during=during), Say("Done.")])) as home:
+        acquire, taken = home.store.acquire, []
+
+        async def counted(session: SessionId, *more: object) -> object:
+            taken.append(session)
+            return await acquire(session, *more)  # type: ignore[arg-type]
+
+        home.store.acquire = counted  # type: ignore[method-assign, assignment]
+        async with home.crew() as crew:
+            await home.send()
+            await home.wait_for("turn/end")
+            await until(lambda: not crew.working)
+        assert len(taken) == 1
+
+
 async def test_many_sessions_are_worked_on_side_by_side(tmp_path: Path) -> None:
     together = anyio.Event()
     speaking: set[int] = set()

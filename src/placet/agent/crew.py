@@ -79,7 +79,8 @@ class Crew:
     async def _look_for_work(self, group: TaskGroup) -> None:
         """Start a worker for each open turn and each waking message; a living holder keeps what it has."""
         store = self.kit.store
-        self._start_all(group, {event.session for event in await store.unpaired("turn:", "end:")})
+        turns = {event.session for event in await store.unpaired("turn:", "end:")}
+        self._start_all(group, turns - self._working)
         newest = {event.session: event.pos for event in await store.unpaired("put:", "message:") if _wakes(event)}
         for session, pos in newest.items():
             if session in self._working or self._looked.get(session) == pos:
@@ -97,36 +98,36 @@ class Crew:
                 group.start_soon(self._work, session)
 
     async def _work(self, session: SessionId) -> None:
-        """Let a worker work, and again if it was wanted in the meantime or failed."""
+        """Let workers work until nothing is left for this process to do; after a failure again, later each time."""
         pause = FIRST_PAUSE
         try:
-            while True:
-                self._again.discard(session)
-                try:
-                    await Worker(self.kit, session).run()
-                except LeaseLost:
-                    logger.info("session %s has another worker now", session)
-                except (UnknownSession, UnknownEvent) as error:
-                    logger.warning("session %s cannot be worked on: %s", session, error)
-                    return
-                except StoreError as error:
-                    logger.warning("session %s: the store does not answer: %s", session, error)
-                    self._again.add(session)
-                except Exception:  # one broken session must not stop the others; its log speaks at the next try
-                    logger.exception("session %s: the worker failed", session)
-                    self._again.add(session)
-                else:
-                    pause = FIRST_PAUSE
-                    if session not in self._again:
-                        return
-                    continue
-                if session not in self._again:
-                    return
+            while not await self._attempt(session):
                 await self.kit.clock.sleep(pause)
                 pause = min(LONGEST_PAUSE, pause * 2)
         finally:
             self._working.discard(session)
             self._again.discard(session)
+
+    async def _attempt(self, session: SessionId) -> bool:
+        """Let a worker work, and another if a message came just as it left. False: it failed, or lost the session."""
+        try:
+            self._again.discard(session)
+            await Worker(self.kit, session).run()
+            while session in self._again:
+                self._again.discard(session)
+                if (await waiting(self.kit.store, session)).wakes:
+                    await Worker(self.kit, session).run()
+            return True
+        except LeaseLost:
+            logger.info("session %s has another worker now", session)
+        except (UnknownSession, UnknownEvent) as error:
+            logger.warning("session %s cannot be worked on: %s", session, error)
+            return True
+        except StoreError as error:
+            logger.warning("session %s: the store does not answer: %s", session, error)
+        except Exception:  # one broken session must not stop the others; its log speaks at the next try
+            logger.exception("session %s: the worker failed", session)
+        return False
 
 
 def _wakes(event: Event) -> bool:
