@@ -184,7 +184,7 @@ def build(
         denied=denied,
         files=files,
     )
-    size = len(canonical(subject.json()))
+    size = len(arguments) if len(arguments) > MAX_SUBJECT else len(canonical(subject.json()))
     if size > MAX_SUBJECT:
         raise SubjectTooLarge(size, MAX_SUBJECT)
     return subject

@@ -14,7 +14,7 @@ from placet.tools.stages.hooks import Request
 from placet.tools.stages.result import Ended, error
 from placet.tools.tool import Arguments, RunContext, Tool, ToolCall, definition_digest
 
-MAX_ARGUMENTS = 8 << 20
+MAX_ARGUMENTS = 2 << 20
 """The most characters of argument text that are parsed at all."""
 
 
