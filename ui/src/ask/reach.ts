@@ -55,7 +55,7 @@ export const useReach = (body: RefObject<HTMLElement | null>, identity: string):
         const last = region.lastElementChild?.getBoundingClientRect();
         const first = region.firstElementChild?.getBoundingClientRect();
         if (!last || !first) return;
-        const shown = last.bottom <= edge + SLACK && last.bottom > outer.top - SLACK;
+        const shown = last.bottom <= edge + SLACK;
         const height = Math.max(1, last.bottom - first.top);
         part = Math.min(part, shown ? 1 : Math.max(0, Math.min(0.99, (edge - first.top) / height)));
         all &&= shown || region.dataset.shown === "yes";
