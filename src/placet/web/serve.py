@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,8 +60,9 @@ async def serve(
     with _listening(services.state, port) as (tcp, ear):
         desk.port = tcp.number
         async with desk.open(), _running(_servers(app, tcp, ear)), anyio.create_task_group() as tasks:
-            started(_serving(desk, tcp, ear, tasks))
-            await _until_told(stop, signals=signals)
+            with _signals() if signals else nullcontext() as told:
+                started(_serving(desk, tcp, ear, tasks))
+                await _until_told(stop, told)
             tasks.cancel_scope.cancel()
             desk.close()
 
@@ -156,12 +157,12 @@ async def _remove_when_used(path: Path, used: anyio.Event) -> None:
         linkfile.remove(path)
 
 
-async def _until_told(stop: anyio.Event | None, *, signals: bool) -> None:
+async def _until_told(stop: anyio.Event | None, signals: AsyncIterator[signal.Signals] | None) -> None:
     async with anyio.create_task_group() as waiting:
         if stop is not None:
             waiting.start_soon(_then_cancel, stop.wait, waiting.cancel_scope)
-        if signals:
-            waiting.start_soon(_then_cancel, _signal, waiting.cancel_scope)
+        if signals is not None:
+            waiting.start_soon(_then_cancel, signals.__anext__, waiting.cancel_scope)
         await anyio.sleep_forever()
 
 
@@ -170,10 +171,9 @@ async def _then_cancel(wait: Callable[[], Awaitable[object]], scope: anyio.Cance
     scope.cancel()
 
 
-async def _signal() -> None:
+def _signals() -> AbstractContextManager[AsyncIterator[signal.Signals]]:
+    """Catch the signals that end a server, from here on."""
     wanted = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup(1) means to outlive its terminal
         wanted.append(signal.SIGHUP)
-    with anyio.open_signal_receiver(*wanted) as signals:
-        async for _ in signals:
-            return
+    return anyio.open_signal_receiver(*wanted)
