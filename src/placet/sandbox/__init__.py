@@ -11,8 +11,8 @@ from pathlib import Path
 from .backend import Backend, Enforcement, ProbeResult
 from .backends.bubblewrap import Bubblewrap
 from .backends.landlock import Landlock
+from .detached import start_detached
 from .errors import InvalidCommand, SandboxError, SandboxUnavailable, StartFailed, WorkdirChanged, WorkdirUnusable
-from .execution.detached import start_detached
 from .execution.output import Captured
 from .hardening import harden
 from .mode import ModeFold, SandboxMode

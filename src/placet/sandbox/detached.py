@@ -11,7 +11,8 @@ _LET_GO = '"$@" </dev/null >/dev/null 2>&1 &'
 def start_detached(argv: Sequence[str], env: Mapping[str, str]) -> None:
     """Start a program that outlives placet and whose ancestors are not placet: the shell between the two ends at once.
 
-    Not for anything that an agent wants: nothing confines it.
+    Not for anything that an agent wants: nothing confines it. To be called before the first command with full access or
+    under Landlock: from then on this process adopts what its descendants leave behind.
     """
     subprocess.run(
         ["/bin/sh", "-c", _LET_GO, "sh", *argv],
