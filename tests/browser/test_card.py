@@ -122,7 +122,9 @@ def test_ui07_hidden_and_turning_characters_are_marks_with_a_warning(gallery: tu
     marks = code.locator(".mk").all_inner_texts()
     assert marks == ["RLO", "LRI", "PDI", "ZWSP", "WJ", "BOM", "SHY", "ESC [2K", "ESC [1A", "CR", "BS", "DEL", "NEL"]
     text = page.locator("article.ask").inner_text()
-    assert not any(ord(letter) < 32 and letter not in "\n\t" or letter in "\u202e\u2066\u200b\u001b" for letter in text)
+    assert not any(
+        (ord(letter) < 32 and letter not in "\n\t") or letter in "\u202e\u2066\u200b\u001b" for letter in text
+    )
     expect(page.locator(".flags")).to_contain_text("13 hidden characters are shown as marks")
     page.close()
     page = card(gallery, "alike", WIDE)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
@@ -34,7 +35,7 @@ def stranger(
             self.end_headers()
             self.wfile.write(body)
 
-        do_GET = do_POST = answer  # noqa: N815
+        do_GET = do_POST = answer
 
         def log_message(self, *_: object) -> None:
             pass
@@ -85,20 +86,39 @@ def test_attack1_another_port_gets_nothing_that_reads_or_decides(make_home: Call
     home.session()
     with stranger() as (port, heard):
         page = home.context.new_page()
-        statuses: list[int] = []
-        page.on("response", lambda r: statuses.append(r.status) if f":{home.server.port}" in r.url else None)
         page.goto(f"http://127.0.0.1:{port}/")
-        page.evaluate(
+        got = page.evaluate(
             """async (base) => {
                 document.cookie = "placet=mine; path=/";
-                await fetch(base + "api/sessions", { mode: "no-cors", credentials: "include" }).catch(() => {});
-                await fetch(base + "api/sessions", { method: "POST", mode: "no-cors", body: "{}" }).catch(() => {});
-                await new Promise((done) => { const e = new EventSource(base + "api/stream"); e.onerror = () => { e.close(); done(); }; });
-                await new Promise((done) => { const i = new Image(); i.onerror = i.onload = done; i.src = base + "api/asks"; });
+                const got = [];
+                const tell = (name, act) =>
+                    act.then((r) => got.push(`${name} ${r.type} ${r.status}`), () => got.push(`${name} refused`));
+                await tell("read", fetch(base + "api/sessions", { mode: "no-cors", credentials: "include" }));
+                await tell("cors", fetch(base + "api/sessions", { credentials: "include" }));
+                await tell("write", fetch(base + "api/sessions", { method: "POST", mode: "no-cors", body: "{}" }));
+                await new Promise((done) => {
+                    const stream = new EventSource(base + "api/stream");
+                    stream.onopen = () => { got.push("stream opened"); done(); };
+                    stream.onerror = () => { stream.close(); got.push("stream refused"); done(); };
+                });
+                await new Promise((done) => {
+                    const image = new Image();
+                    image.onload = () => { got.push("image loaded"); done(); };
+                    image.onerror = () => { got.push("image refused"); done(); };
+                    image.src = base + "api/asks";
+                });
+                return got;
             }""",
             home.url,
         )
-        assert len(statuses) >= 3 and all(status in (401, 403) for status in statuses), statuses
+        assert "cors refused" in got and "stream refused" in got and "image refused" in got, got
+        assert {one for one in got if one.startswith(("read", "write"))} <= {
+            "read refused", "write refused", "read opaque 0", "write opaque 0"
+        }, got  # fmt: skip
+        for site in ("same-site", "cross-site", "none"):
+            for method, path in (("GET", "api/sessions"), ("GET", "api/stream"), ("POST", "api/sessions")):
+                answer = httpx.request(method, home.url + path, headers={"Sec-Fetch-Site": site}, trust_env=False)
+                assert answer.status_code in (401, 403), (site, method, path, answer.status_code)
         assert page.evaluate("indexedDB.databases().then((all) => all.length)") == 0
         assert all("Placet-Signature" not in request and "Cookie" not in request for request in heard[:1])
         page.close()

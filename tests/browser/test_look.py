@@ -30,7 +30,8 @@ def session(home: Home) -> str:
 def findings(page: Page) -> list[Any]:
     page.evaluate(AXE.read_text())
     return page.evaluate(
-        "axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations.map((v) => [v.id, v.nodes.map((n) => n.target.join(' '))]))"
+        """axe.run(document, { resultTypes: ['violations'] })
+            .then((r) => r.violations.map((v) => [v.id, v.nodes.map((n) => n.target.join(' '))]))"""
     )
 
 
