@@ -354,7 +354,8 @@ async def test_a_command_dies_with_its_server(bubblewrap: Rig, nap: str) -> None
 async def test_a_program_for_the_person_is_nobodys_child(tmp_path: Path) -> None:
     script = (
         "import os, time\nfrom placet.sandbox import start_detached\n"
-        f"start_detached(['sh', '-c', 'echo $PPID > {tmp_path}/parent; sleep 0.2'], dict(os.environ))\nprint(os.getpid())\ntime.sleep(1)"
+        f"start_detached(['sh', '-c', 'echo $PPID > {tmp_path}/parent; sleep 0.2'], dict(os.environ))\n"
+        "print(os.getpid())\ntime.sleep(1)"
     )
     asker = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)
     said, _ = await asker.communicate()
