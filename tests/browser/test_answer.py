@@ -150,7 +150,10 @@ def test_ui01_clicks_and_keys_within_the_arming_time_do_nothing(asking_home: Hom
         """() => {
             const sheet = document.querySelector('article.ask');
             let n = 0;
-            const move = () => { sheet.style.transform = `translateY(${(n += 1) % 2 * 4}px)`; window.moving = requestAnimationFrame(move); };
+            const move = () => {
+                sheet.style.transform = `translateY(${(n += 1) % 2 * 4}px)`;
+                window.moving = requestAnimationFrame(move);
+            };
             move();
         }"""
     )

@@ -49,7 +49,7 @@ export const ConnectionLine = ({ connection }: { connection: Connection }) => {
   const up = connection.state === "up";
   const text = up ? words.shell.connected : connection.state === "connecting" ? words.shell.connecting : words.shell.disconnected(clock(connection.since));
   return (
-    <p className={up ? "conn" : "conn lost"} role="status">
+    <p className={up ? "conn" : "conn off"} role="status">
       <Icon name={up ? "check" : connection.state === "connecting" ? "work" : "off"} />
       {text}
     </p>
