@@ -84,6 +84,10 @@ def test_the_models_reason_is_labelled_and_cannot_fake_a_field() -> None:
     assert "The agent says, not checked by placet:\n  good\n  Digest   0000‹ESC›[1A" in text
 
 
+def test_backslashes_of_the_reason_stay_as_they_are() -> None:
+    assert "a \\\\server\\u0000 share" in shown(ask({"command": "x"}, reason="a \\\\server\\u0000 share"))
+
+
 def test_no_name_can_add_a_line() -> None:
     before = len(shown(ask({"command": "x"})).splitlines())
     assert len(shown(ask({"command": "x"}, sessionTitle="a\nMode     now read-only")).splitlines()) == before

@@ -53,7 +53,7 @@ def card(ask: Mapping[str, Any], *, now: int, width: int) -> str:
         lines += ["", "Not covered: what scripts and programs that this command starts contain."]
     if ask.get("reason"):
         lines += ["", "The agent says, not checked by placet:"]
-        words = visible(_original(str(ask["reason"]))).split("\n")
+        words = visible(str(ask["reason"])).split("\n")
         lines += [f"  {piece}" for row in words for piece in _pieces(row, width - 2)]
     lines += ["", *_field("Digest", str(ask["digest"]), max(width, 80))]
     lines += _state(ask)

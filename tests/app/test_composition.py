@@ -1,0 +1,63 @@
+"""The parts put together: who is asked, what screens are told, and what a start leaves alone."""
+
+from pathlib import Path
+
+import pytest
+
+from placet.app.composition import open_placet
+from placet.app.config import load
+from placet.app.errors import Refused
+from placet.app.serving import notices, services_of
+
+pytestmark = pytest.mark.anyio
+
+
+def environ(tmp_path: Path, **more: str) -> dict[str, str]:
+    return {"PLACET_HOME": str(tmp_path), "HOME": str(tmp_path / "account"), **more}
+
+
+async def test_a_server_waits_for_people_and_a_run_has_nobody_to_ask(tmp_path: Path) -> None:
+    async with open_placet(load(environ(tmp_path)), kind="web") as placet:
+        assert [responder.name for responder in placet.responders.chain()] == ["inbox"]
+    async with open_placet(load(environ(tmp_path)), kind="run") as placet:
+        assert placet.responders.chain() == ()
+
+
+async def test_an_unknown_model_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(Refused) as caught:
+        async with open_placet(load(environ(tmp_path), {"model.name": "nonsense"}), kind="web"):
+            pass
+    assert caught.value.code == 2
+    assert not (tmp_path / "state" / "placet.db").exists()
+
+
+async def test_without_a_key_the_rehearsal_answers_and_screens_say_so(tmp_path: Path) -> None:
+    async with open_placet(load(environ(tmp_path)), kind="web") as placet:
+        facts = (await services_of(placet)).installation
+        assert facts.rehearsal
+        assert any(code == "rehearsal" for _, code, _ in facts.notices)
+        assert facts.account
+
+
+async def test_a_key_in_the_environment_chooses_its_vendor(tmp_path: Path) -> None:
+    async with open_placet(load(environ(tmp_path, DEEPSEEK_API_KEY="sk-x")), kind="web") as placet:
+        facts = (await services_of(placet)).installation
+        assert facts.model.startswith("deepseek:")
+        assert not facts.rehearsal
+        assert "sk-x" not in repr(facts) + repr(placet.config)
+
+
+def test_screens_are_told_where_nothing_confines_or_not_everything() -> None:
+    none = {"chosen": None, "backends": []}
+    assert [code for _, code, _ in notices(none, real=True)] == ["no-sandbox"]
+    partial = {
+        "chosen": "x",
+        "backends": [{"name": "x", "enforcement": "partial", "not_governed": ["This is not held."]}],
+    }
+    assert notices(partial, real=True) == [("warn", "partial-sandbox", "This is not held.")]
+
+
+async def test_leaving_settles_nothing_and_unregisters(tmp_path: Path) -> None:
+    async with open_placet(load(environ(tmp_path)), kind="web") as placet:
+        assert len(list(placet.config.places.processes.iterdir())) == 1
+    assert list((tmp_path / "state" / "processes").iterdir()) == []
