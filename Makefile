@@ -40,8 +40,9 @@ bench: $(VENV)/.test page ## the speed of the main paths as ratios, measured sid
 soak: $(VENV)/.test page ## the long runs: more crashes, more races, more examples
 	@PLACET_SOAK=1 $(BIN)/python tools/suite.py --jobs $(JOBS) $(ARGS)
 
-docs: $(VENV)/.test ## write the generated pages of docs/reference again
+docs: $(VENV)/.test ## write what is made from the code again: docs/reference and the page's wire types
 	@$(BIN)/python -m tools.reference
+	@$(BIN)/python -m tools.wire
 
 page: $(VENV)/.build ## build the page, if its sources or its built files have changed
 	@$(BIN)/python hatch_build.py

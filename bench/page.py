@@ -161,7 +161,7 @@ def cards(page: Page, home: Path) -> float:
     called = {keyed(event["data"]): event["time"] for event in events if event["type"] == "tool/call"}
     asked = {e["data"]["id"]: keyed(e["data"]["call"]) for e in events if e["type"] == "approval/asked"}
     # The first card was on its way before the page looked at its session.
-    waits = [shown[ask] - called[call] for ask, call in list(asked.items())[1:] if shown.get(ask)]
+    waits: list[float] = [shown[ask] - called[call] for ask, call in list(asked.items())[1:] if shown.get(ask)]
     return statistics.median(waits)
 
 

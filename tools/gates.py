@@ -16,6 +16,7 @@ GATES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("import-linter", (str(BIN / "lint-imports"),)),
     ("architecture", (sys.executable, "-m", "pytest", "-q", "tests/architecture")),
     ("docs", (sys.executable, "-m", "tools.reference", "--check")),
+    ("wire", (sys.executable, "-m", "tools.wire", "--check")),
     ("page", (sys.executable, "hatch_build.py", "check")),
 )
 

@@ -10,6 +10,7 @@ import pytest
 from placet.app.config import ENVIRONMENT
 from placet.session.catalogue import CATALOGUE
 from tests.architecture.tree import ROOT, tracked
+from tools import wire
 from tools.reference.__main__ import FOLDER, PAGES, stale
 from tools.reference.commands import verbs
 
@@ -18,6 +19,10 @@ LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?!https?://|#|mailto:)([^)#\s]+)(?:#[^)]*
 
 def test_the_generated_pages_are_fresh() -> None:
     assert stale() == [], "run make docs"
+
+
+def test_the_wire_types_of_the_page_are_fresh() -> None:
+    assert wire.main(["--check"]) == 0, "run make docs"
 
 
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
