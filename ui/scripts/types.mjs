@@ -1,5 +1,5 @@
 // Writes src/wire/types.ts from the OpenAPI document of the server.
-//   python -m placet.web.document | node scripts/types.mjs            (or any way to get the document on standard input)
+//   python -c "import json; from placet.web.app import openapi_document; print(json.dumps(openapi_document()))" | node scripts/types.mjs
 //   ... | node scripts/types.mjs --check                              exits 1 when the file is stale
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
