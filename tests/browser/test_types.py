@@ -15,7 +15,7 @@ def test_the_pages_types_are_generated_from_todays_openapi_document() -> None:
     from placet.web.app import openapi_document
 
     hatch_build = pytest.importorskip("hatch_build", reason="needs the build requirements")
-    node, _ = hatch_build._node()
+    node, _ = hatch_build.shipped_node()
     done = subprocess.run(
         [str(node), str(ROOT / "ui" / "scripts" / "types.mjs"), "--check"],
         input=json.dumps(openapi_document()),
