@@ -1,6 +1,5 @@
 // Writes src/wire/types.ts from the OpenAPI document of the server.
-//   python -c "import json; from placet.web.app import openapi_document; print(json.dumps(openapi_document()))" | node scripts/types.mjs
-//   ... | node scripts/types.mjs --check                              exits 1 when the file is stale
+//   python -m tools.wire            (from the root of the checkout; --check exits 1 when the file is stale)
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
