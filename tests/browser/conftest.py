@@ -109,11 +109,13 @@ def sign_in(context: BrowserContext, link: str) -> Page:
 def make_home(chromium: Browser, built_page: Path) -> Iterator[Callable[..., Home]]:
     """Make servers, each with its home; all are ended with the module."""
     homes: list[Home] = []
+    roots: list[Path] = []
     cache = Path.home() / ".cache"
     cache.mkdir(exist_ok=True)
 
     def make(steps: list[dict[str, Any]] | None = None, *, signed_in: bool = True) -> Home:
         cli = Cli(Path(tempfile.mkdtemp(prefix="placet-page-", dir=cache)))
+        roots.append(cli.root)
         cli.home.mkdir(mode=0o700)
         cli.account.mkdir()
         arguments: tuple[str, ...] = ("--model", "rehearsal")
@@ -135,7 +137,8 @@ def make_home(chromium: Browser, built_page: Path) -> Iterator[Callable[..., Hom
         home.context.close()
         if home.server.process.poll() is None:
             home.server.kill()
-        shutil.rmtree(home.cli.root, ignore_errors=True)
+    for root in roots:
+        shutil.rmtree(root, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")
