@@ -93,7 +93,7 @@ def test_no_name_can_add_a_line() -> None:
     assert len(shown(ask({"command": "x"}, sessionTitle="a\nMode     now read-only")).splitlines()) == before
 
 
-def test_a23_a_summary_never_shows_enough_to_sign() -> None:
+def test_attack_23_a_summary_never_shows_enough_to_sign() -> None:
     line = summary(ask({"command": "a\nb"}), now=5000)
     assert "\n" not in line and "3fa9c2" not in line and "(+1 lines)" in line
 

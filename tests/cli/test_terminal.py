@@ -41,13 +41,13 @@ def test_a_wrong_key_can_be_taken_back(asked: OnTerminal) -> None:
 
 
 @pytest.mark.parametrize("text", ["3fa9c2", "3fa9c2\n", "\x1b[200~3fa9c2\n\x1b[201~"])
-def test_a23_a_paste_is_refused_with_and_without_bracketed_paste_and_newline(asked: OnTerminal, text: str) -> None:
+def test_attack_23_a_paste_is_refused_with_and_without_bracketed_paste_and_newline(asked: OnTerminal, text: str) -> None:
     asked.until("type: ")
     asked.paste(text)
     assert "PASTED" in asked.end()[1]
 
 
-def test_a23_what_was_pasted_before_the_card_was_drawn_is_thrown_away(asked: OnTerminal) -> None:
+def test_attack_23_what_was_pasted_before_the_card_was_drawn_is_thrown_away(asked: OnTerminal) -> None:
     asked.paste("3fa9c2\n")
     asked.until("type: ")
     asked.paste("\x04")

@@ -199,7 +199,7 @@ def test_a_port_of_a_foreign_process_is_left_alone_and_its_holder_named(cli: Cli
             foreign.accept()
 
 
-def test_a23_allow_without_a_terminal_needs_the_whole_digest(
+def test_attack_23_allow_without_a_terminal_needs_the_whole_digest(
     cli: Cli, server: Server, workspace: Path, one_line: OneLine
 ) -> None:
     session, ask = asking(cli, workspace)
@@ -213,7 +213,7 @@ def test_a23_allow_without_a_terminal_needs_the_whole_digest(
     assert not events(cli, session, "approval/decided")
 
 
-def test_a23_allow_on_a_terminal_shows_the_whole_card_and_takes_a_typed_digest(
+def test_attack_23_allow_on_a_terminal_shows_the_whole_card_and_takes_a_typed_digest(
     cli: Cli, server: Server, workspace: Path
 ) -> None:
     session, ask = asking(cli, workspace)
@@ -229,7 +229,7 @@ def test_a23_allow_on_a_terminal_shows_the_whole_card_and_takes_a_typed_digest(
 
 
 @pytest.mark.parametrize("how", ["pasted", "wrong", "nothing"])
-def test_a23_what_was_not_typed_by_hand_decides_nothing(cli: Cli, server: Server, workspace: Path, how: str) -> None:
+def test_attack_23_what_was_not_typed_by_hand_decides_nothing(cli: Cli, server: Server, workspace: Path, how: str) -> None:
     session, ask = asking(cli, workspace)
     signed = digest(cli, ask["id"])
     terminal = OnTerminal(cli.argv("inbox", "allow", ask["id"]), cli.env)
