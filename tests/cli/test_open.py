@@ -50,7 +50,7 @@ def ancestors(pid: int) -> list[int]:
     return found
 
 
-def test_a21_the_browser_gets_a_private_file_and_never_the_secret_in_argv(browser: Cli) -> None:
+def test_attack_21_the_browser_gets_a_private_file_and_never_the_secret_in_argv(browser: Cli) -> None:
     with Server(browser, opens=True) as server:
         argv, mode, page = wait_for(browser.account / "seen").split("\n", 2)
         secret = server.link.split("#link=")[1]

@@ -62,7 +62,7 @@ def test_no_answer_is_no_decision(asked: OnTerminal, key: str) -> None:
     assert "GAVE UP" in asked.end()[1]
 
 
-def test_a22_the_terminal_is_exclusive_while_the_card_is_up(asked: OnTerminal) -> None:
+def test_attack_22_the_terminal_is_exclusive_while_the_card_is_up(asked: OnTerminal) -> None:
     asked.until("type: ")
     if os.geteuid() == 0:
         pytest.skip("root may open an exclusive terminal (TIOCEXCL in tty_ioctl(4))")
