@@ -16,7 +16,18 @@ from .errors import (
 )
 from .event import JSON, Draft, Event
 from .fold import Fold, folded
-from .ids import HOUSE, AskId, MessageId, SessionId, new_ask_id, new_id, new_message_id, new_session_id
+from .ids import (
+    HOUSE,
+    AskId,
+    JobId,
+    MessageId,
+    SessionId,
+    new_ask_id,
+    new_id,
+    new_job_id,
+    new_message_id,
+    new_session_id,
+)
 from .log import SessionLog
 from .store import Appended, Bell, Held, Lease, Refused, SessionHead, Store
 from .turn import TURNS, CallFacts, Phase, TurnFold, TurnState
@@ -34,6 +45,7 @@ __all__ = [
     "Event",
     "Fold",
     "Held",
+    "JobId",
     "Lease",
     "LeaseLost",
     "MessageId",
@@ -58,6 +70,7 @@ __all__ = [
     "folded",
     "new_ask_id",
     "new_id",
+    "new_job_id",
     "new_message_id",
     "new_session_id",
 ]

@@ -199,6 +199,18 @@ CATALOGUE: Mapping[str, EventType] = {
             model_visible=True,
         ),
         _row(
+            "job/started",
+            "job:text call:object command:text mode:text cwd:text holder:text",
+            "job:{job}",
+            "A command runs in the background in this mode; `holder` is the process that it lives and dies with.",
+        ),
+        _row(
+            "job/ended",
+            "job:text exitCode:integer|null signal:text|null reason:text by?:by error?:text denied?:object",
+            "job-ended:{job}",
+            "The one end of a job: how the command ended, and why (it exited, or somebody or something ended it).",
+        ),
+        _row(
             "approval/asked",
             "id:text toolName:text callId?:text|null reason?:text|null earlierRun?:boolean call:object subject:object"
             " digest:text policy:text chain:texts",

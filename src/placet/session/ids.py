@@ -10,6 +10,7 @@ from placet.kernel.clock import SYSTEM_CLOCK, Clock
 SessionId = NewType("SessionId", str)
 AskId = NewType("AskId", str)
 MessageId = NewType("MessageId", str)
+JobId = NewType("JobId", str)
 
 HOUSE = SessionId("house")
 """The log of the installation itself (linked pages and the like): same store, same rules, no turns."""
@@ -36,3 +37,8 @@ def new_ask_id(clock: Clock = SYSTEM_CLOCK) -> AskId:
 def new_message_id(clock: Clock = SYSTEM_CLOCK) -> MessageId:
     """A new message id, `m-` and 26 characters."""
     return MessageId(new_id("m", clock))
+
+
+def new_job_id(clock: Clock = SYSTEM_CLOCK) -> JobId:
+    """A new id of a background job, `j-` and 26 characters."""
+    return JobId(new_id("j", clock))

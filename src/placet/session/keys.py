@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from .codec import escape
 
-PAIRS = (("asked:", "decided:"), ("turn:", "end:"), ("started:", "result:"), ("put:", "message:"))
+PAIRS = (
+    ("asked:", "decided:"),
+    ("turn:", "end:"),
+    ("started:", "result:"),
+    ("put:", "message:"),
+    ("job:", "job-ended:"),
+)
 """Key prefixes whose open ends a store finds at once, whatever the length of the log."""
 
 MAX_KEY = 512
@@ -52,6 +58,14 @@ def started(turn: int, step: int, position: int) -> str:
 
 def result(turn: int, step: int, position: int) -> str:
     return f"result:{turn}.{step}.{position}"
+
+
+def job(job: str) -> str:
+    return f"job:{job}"
+
+
+def job_ended(job: str) -> str:
+    return f"job-ended:{job}"
 
 
 def put(message: str) -> str:
