@@ -98,8 +98,8 @@ class Backend(Protocol):
         ...
 
     @property
-    def exclusive(self) -> bool:
-        """Whether only one command at a time may run, because what it leaves behind cannot be told apart."""
+    def protects(self) -> bool:
+        """Whether it can keep parts of a writable folder read-only."""
         ...
 
     def probe(self) -> ProbeResult:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-import anyio
 from anyio import to_thread
 
 from placet.kernel.clock import SYSTEM_CLOCK, Clock
@@ -17,7 +16,6 @@ from . import denial, process
 from .backend import Backend
 from .errors import SandboxUnavailable, WorkdirChanged, WorkdirUnusable
 from .execution import environment, unconfined
-from .execution.output import Captured
 from .execution.storage import Storage
 from .mode import SandboxMode
 from .policy import Network, Profile, Workdir
@@ -76,7 +74,6 @@ class Sandbox:
         self._places, self._selection, self._clock = places, selection, clock
         self._settings = settings or Settings()
         self._storage = Storage(places.state)
-        self._turn = anyio.Lock()
         self._full_access_ran = False
 
     @property
@@ -129,15 +126,7 @@ class Sandbox:
             return await process.run(command, unconfined.spawn, facts, env=env, spill=spill, umask=self._settings.umask)
         backend = await self._backend()
         facts = Facts(profile.mode, enforcement=backend.enforcement, backend=backend.name)
-        if not backend.exclusive:
-            done = await self._confined(command, backend, facts, env)
-        elif await self._my_turn(command):
-            try:
-                done = await self._confined(command, backend, facts, env)
-            finally:
-                self._turn.release()
-        else:
-            return Run(None, None, False, True, Captured(), Captured(), facts, 0)
+        done = await self._confined(command, backend, facts, env)
         return await to_thread.run_sync(denial.judged, done, command, backend) if denial.possible(done) else done
 
     async def probe_write(self, session: SessionId, workspace: Workdir) -> str | None:
@@ -153,7 +142,7 @@ class Sandbox:
         """Whether a folder may be a session's workspace: its facts, or the one line that says why not."""
         backend = await to_thread.run_sync(self._selection.choose)
         found = await to_thread.run_sync(check.check, path, self._places.state, self._places.config_file)
-        if isinstance(found, WorkspaceFacts) and found.read_only and (backend is None or backend.exclusive):
+        if isinstance(found, WorkspaceFacts) and found.read_only and (backend is None or not backend.protects):
             return WorkspaceRefused(
                 f"The folder {found.workdir.path} holds placet's own program ({found.read_only[0]}), which only"
                 " bubblewrap can keep read-only: install bubblewrap, or choose another folder"
@@ -172,18 +161,6 @@ class Sandbox:
         """Clean up what a killed server left behind. To be called once at start."""
         for verdict in self._selection.verdicts():
             verdict.backend.sweep()
-
-    async def _my_turn(self, command: Command) -> bool:
-        """Wait until no other command runs; False if this one was stopped meanwhile."""
-        with anyio.CancelScope() as waiting:
-            undo = command.signal.on_abort(lambda _: waiting.cancel()) if command.signal is not None else None
-            try:
-                await self._turn.acquire()
-            finally:
-                if undo is not None:
-                    undo()
-            return True
-        return False
 
     async def _backend(self) -> Backend:
         backend = self._selection.chosen() or await to_thread.run_sync(self._selection.choose)

@@ -42,7 +42,7 @@ class Bubblewrap:
     phrases = ("read-only file system", "permission denied", "operation not permitted", "device or resource busy",
                "invalid cross-device link")  # fmt: skip
     private = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))
-    exclusive = False
+    protects = True
 
     def __init__(self, state: Path, program: str | None = None) -> None:
         self._state = state

@@ -1,12 +1,8 @@
-"""Confinement by Landlock, for machines without namespaces: a thread gives up its rights for good and spawns."""
+"""Confinement by Landlock, for machines without namespaces: a thread of a keeper gives up its rights and spawns."""
 
 from __future__ import annotations
 
 import os
-import secrets
-import subprocess
-import threading
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import anyio
@@ -14,12 +10,11 @@ from anyio import to_thread
 
 from placet.sandbox.backend import Enforcement, Launch, ProbeResult
 from placet.sandbox.backends.trial import trial
-from placet.sandbox.errors import SandboxUnavailable, StartFailed
-from placet.sandbox.execution.child import Child, start
-from placet.sandbox.execution.unconfined import MARK
-from placet.sandbox.linux import privilege, processes, ruleset, seccomp
-from placet.sandbox.linux.processes import Seen
+from placet.sandbox.errors import SandboxError, SandboxUnavailable
+from placet.sandbox.linux import ruleset, seccomp
 from placet.sandbox.policy import Network, Profile
+
+from .kept import Keeper, KeptProcess, take
 
 SCOPED = 6
 """The first version under which a command cannot signal the server or use abstract sockets outside."""
@@ -37,7 +32,7 @@ class Landlock:
     enforcement = Enforcement.PARTIAL
     phrases = ("permission denied", "operation not permitted", "invalid cross-device link", "read-only file system")
     private: tuple[Path, ...] = ()
-    exclusive = True
+    protects = False
 
     def __init__(self, state: Path, *, old_kernels: bool = False) -> None:
         self._state, self._old_kernels = state, old_kernels
@@ -52,8 +47,6 @@ class Landlock:
             "The .git folder is not protected: a command can write hooks and settings that git runs later.",
             "A command sees the processes of the machine.",
             "Programs that need shared memory in /dev/shm (Python process pools, say) do not work.",
-            "What a command leaves running is killed when it ends, but can outlive a placet that is killed itself.",
-            "Commands run one at a time.",
             "The network is open unless the workspace is set to none.",
         )
         return (*said, "A command can stop placet.") if 0 < self._version < SCOPED else said
@@ -82,45 +75,39 @@ class Landlock:
                 out.fileno(),
             )
             try:
-                popen = self._restricted(launch)
-            except (OSError, StartFailed) as error:
+                code = self._try(launch)
+            except (OSError, SandboxError) as error:
                 return ProbeResult(False, str(error))
-            try:
-                code = popen.wait(_PROBE_SECONDS)
-            except subprocess.TimeoutExpired:
-                popen.kill()
-                code = popen.wait()
             said = attempt.verdict(code, "")
         return ProbeResult(said is None, said or "")
 
-    async def spawn(self, launch: Launch) -> Child:
-        mark = secrets.token_hex(8)
-        env = {**launch.env, MARK: mark}
-
-        def begin() -> Child:
-            privilege.not_dumpable()
-            privilege.subreaper()
-            popen = self._restricted(launch, env)
-            return Child(popen, left_by(popen.pid, mark))
-
+    async def spawn(self, launch: Launch) -> KeptProcess:
         with anyio.CancelScope(shield=True):
-            child = await to_thread.run_sync(begin)
-        return child
+            process = await to_thread.run_sync(self._begin, launch)
+        return process
 
     def sweep(self) -> None:
         """Nothing is left behind that this backend could remove."""
 
-    def _restricted(self, launch: Launch, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """Spawn from a thread that has given everything up and ends at once; the child inherits all of that."""
+    def _begin(self, launch: Launch) -> KeptProcess:
         handle = launch.workdir.open()
         try:
             rules = self._rules(launch.profile)
             try:
-                return _in_thread(lambda: _confine_and_start(rules, launch, env or launch.env, handle))
+                return _started(take(), launch, rules, handle)
             finally:
                 os.close(rules)
         finally:
             os.close(handle)
+
+    def _try(self, launch: Launch) -> int:
+        """Run the trial to its end; its exit code."""
+        keeper = self._begin(launch).keeper
+        keeper.line.settimeout(_PROBE_SECONDS)
+        try:
+            return int(keeper.hear().get("ended", -1))
+        finally:
+            keeper.clear()
 
     def _rules(self, profile: Profile) -> int:
         try:
@@ -129,45 +116,14 @@ class Landlock:
             raise SandboxUnavailable(f"Landlock could not be set up: {error}") from error
 
 
-def _confine_and_start(rules: int, launch: Launch, env: Mapping[str, str], handle: int) -> subprocess.Popen[bytes]:
+def _started(keeper: Keeper, launch: Launch, rules: int, handle: int) -> KeptProcess:
     numbers = seccomp.machine()
     assert numbers is not None
     profile = launch.profile
-    privilege.no_new_privileges()
-    ruleset.enter(rules)
-    privilege.drop_capabilities()
     network = profile.network is Network.OPEN
-    seccomp.install(numbers, seccomp.program(numbers, unix_sockets=profile.unix_sockets, network=network))
-    return start(launch.argv, launch, env=env, cwd=f"/proc/self/fd/{handle}")
-
-
-def _in_thread(call: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
-    """Call in a thread that lives for this call only, and hand over its result or its error."""
-    result: list[subprocess.Popen[bytes]] = []
-    failure: list[BaseException] = []
-
-    def body() -> None:
-        try:
-            result.append(call())
-        except BaseException as error:  # handed over to the caller
-            failure.append(error)
-
-    thread = threading.Thread(target=body, name="placet-restricted", daemon=True)
-    thread.start()
-    thread.join()
-    if failure:
-        raise failure[0]
-    return result[0]
-
-
-def left_by(session: int, mark: str) -> Callable[[Seen], bool]:
-    """Whether an orphan that was left to us came from the confined command.
-
-    Commands run one at a time, so every orphan with no_new_privs and a filter, which cannot be shed, is this one's.
-    """
-    variable = f"{MARK}={mark}"
-
-    def owns(seen: Seen) -> bool:
-        return seen.session == session or processes.is_restricted(seen.pid) or processes.carries(seen.pid, variable)
-
-    return owns
+    program = seccomp.program(numbers, unix_sockets=profile.unix_sockets, network=network)
+    try:
+        return KeptProcess(keeper, keeper.start(launch, rules, handle, program))
+    except BaseException:
+        keeper.clear()
+        raise
