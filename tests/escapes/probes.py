@@ -9,6 +9,7 @@ import errno
 import fcntl
 import json
 import os
+import resource
 import socket
 import stat
 import struct
@@ -129,12 +130,14 @@ in_child("mount: new namespace", lambda: call(272 if IS_X86 else 97, 0x10000000 
 in_child("mount: open_tree", lambda: call(428, -100, OUT.encode(), 1))
 in_child("mount: enter namespace", lambda: call(308 if IS_X86 else 268, os.open(f"/proc/{PID}/ns/mnt", os.O_RDONLY), 0))
 attempt("process: signal", lambda: os.kill(PID, 0))
+attempt("process: limit", lambda: resource.prlimit(PID, resource.RLIMIT_CORE, (0, 0)))
 attempt("process: trace", lambda: call(101 if IS_X86 else 117, 0x4206, PID, None, None))
 attempt("process: memory", lambda: os.close(os.open(f"/proc/{PID}/mem", os.O_RDWR)))
 attempt("process: environment", lambda: read(f"/proc/{PID}/environ"))
 attempt("process: take a descriptor", lambda: call(438, os.pidfd_open(PID), FD, 0))
 attempt("server: environment", lambda: read(f"/proc/{arena['server']}/environ"))
 attempt("server: signal", lambda: os.kill(arena["server"], 0))
+attempt("server: limit", lambda: resource.prlimit(arena["server"], resource.RLIMIT_CORE, (0, 0)))
 attempt("socket: pathname", lambda: connect(out("socket")))
 attempt("socket: abstract", lambda: connect("\0" + arena["abstract"]))
 attempt("socket: /run", lambda: connect("/run/placet-test.socket"))

@@ -20,6 +20,7 @@ CALLS = {
         "socket": 41,
         "socketpair": 53,
         "ioctl": 16,
+        "prlimit64": 302,
         "clone": 56,
         "clone3": 435,
         "unshare": 272,
@@ -44,6 +45,7 @@ CALLS = {
         "socket": 198,
         "socketpair": 199,
         "ioctl": 29,
+        "prlimit64": 261,
         "clone": 220,
         "clone3": 435,
         "unshare": 97,
@@ -184,3 +186,9 @@ def test_another_architecture_is_killed_and_x32_does_not_exist(machine: str) -> 
     assert answer(program(numbers), 0x40000003, 0) == KILL
     if machine == "x86_64":
         assert answer(program(numbers), numbers.audit, 0x40000000 | 41, 1) == ENOSYS
+
+
+def test_limits_are_set_to_oneself_only(machine: str) -> None:
+    assert said(machine, "prlimit64", 0) == ALLOW
+    assert said(machine, "prlimit64", 1) == EPERM
+    assert said(machine, "prlimit64", 0x7FFFFFFF) == EPERM

@@ -32,6 +32,7 @@ class Machine:
     socket: int
     socketpair: int
     ioctl: int
+    prlimit: int
     seccomp: int
     x32: bool
 
@@ -95,8 +96,8 @@ _EVERYWHERE = (428, 429, 430, 431, 432, 433, 442, 467, 438)
 _UNKNOWN = (425, 426, 427, 435)
 
 MACHINES = {
-    "x86_64": Machine(0xC000003E, _X86_64 + _EVERYWHERE, _UNKNOWN, 56, 272, 41, 53, 16, 317, x32=True),
-    "aarch64": Machine(0xC00000B7, _ARM64 + _EVERYWHERE, _UNKNOWN, 220, 97, 198, 199, 29, 277, x32=False),
+    "x86_64": Machine(0xC000003E, _X86_64 + _EVERYWHERE, _UNKNOWN, 56, 272, 41, 53, 16, 302, 317, x32=True),
+    "aarch64": Machine(0xC00000B7, _ARM64 + _EVERYWHERE, _UNKNOWN, 220, 97, 198, 199, 29, 261, 277, x32=False),
 }
 
 
@@ -110,8 +111,9 @@ def program(numbers: Machine, *, unix_sockets: bool = False, network: bool = Tru
     """The filter for one machine.
 
     Refused: looking into other processes, io_uring, mounts, new user namespaces, kernel keyrings, modules, terminal
-    injection. Unless `unix_sockets`, sockets of the AF_UNIX family; a stream socketpair stays, a datagram pair is
-    refused because it can be connected anew to any address. Unless `network`, sockets that reach other machines.
+    injection, and setting limits of a process by its number: one of CPU time kills, and no scope of Landlock covers
+    it. Unless `unix_sockets`, sockets of the AF_UNIX family; a stream socketpair stays, a datagram pair is refused
+    because it can be connected anew to any address. Unless `network`, sockets that reach other machines.
     """
     refuse, absent = _ERRNO | errno.EPERM, _ERRNO | errno.ENOSYS
     code = [_step(_LOAD, _ARCHITECTURE), *_unless(numbers.audit, _KILL), _step(_LOAD, _NUMBER)]
@@ -124,6 +126,7 @@ def program(numbers: Machine, *, unix_sockets: bool = False, network: bool = Tru
     for number in (numbers.clone, numbers.unshare):
         code += _guard(number, [_argument(0), _step(_JUMP_ANY_BIT, _CLONE_NEWUSER, 0, 1), _step(_RETURN, refuse)])
     code += _guard(numbers.ioctl, [_argument(1), *_in(_TERMINAL_INJECTION, refuse)])
+    code += _guard(numbers.prlimit, [_argument(0), *_unless(0, refuse)])
     families = (() if unix_sockets else (_AF_UNIX,)) + (() if network else _NETWORK_FAMILIES)
     if families:
         code += _guard(numbers.socket, [_argument(0), *_in(families, refuse)])
