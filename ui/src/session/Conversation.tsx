@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useWords } from "../words/words";
 import { VisibleText } from "../text/Visible";
-import type { Outgoing } from "../wire/house";
+import type { Outgoing } from "../wire/state";
 import type { Talk } from "./fold";
 import { Minutes } from "./Minutes";
 

@@ -1,6 +1,6 @@
 import { useId, useRef, useState } from "react";
 import { Icon } from "../theme/icons";
-import { newKey } from "../wire/house";
+import { newKey } from "../wire/key";
 import { useHouse, useHouseState } from "../wire/useHouse";
 import { homely } from "../words/folder";
 import { useWords } from "../words/words";

@@ -8,6 +8,9 @@ export interface PageKey {
   serverKey: string;
 }
 
+/** A key for one thing that a person does, so that sending it again changes nothing. */
+export const newKey = (): string => crypto.randomUUID();
+
 const algorithm = { name: "ECDSA", namedCurve: "P-256" } as const;
 export const signing = { name: "ECDSA", hash: "SHA-256" } as const;
 

@@ -1,5 +1,6 @@
 import { createContext, useContext, useSyncExternalStore } from "react";
-import type { House, HouseState } from "./house";
+import type { House } from "./house";
+import type { HouseState } from "./state";
 
 const Held = createContext<House | null>(null);
 export const HouseProvider = Held.Provider;

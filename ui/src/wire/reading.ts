@@ -1,0 +1,186 @@
+import { blank, decisionOf, fold } from "../session/fold";
+import type { Answers } from "./answers";
+import { type Client, NotPlacet, Refused } from "./client";
+import type { AskView, Asks, Config, Delta, EventPage, LogEvent, SessionPage, Subject, Summary } from "./shapes";
+import { type Ledger, type SessionView, emptyView } from "./state";
+import type { News } from "./stream";
+
+/** Keeps the ledger in step with the server: from its news as they come, and by reading what they do not hold. */
+export class Reading {
+  private readonly early = new Map<string, LogEvent[]>();
+
+  constructor(
+    private readonly client: Client,
+    private readonly ledger: Ledger,
+    private readonly answers: Answers,
+    private readonly onUnlinked: () => void,
+  ) {}
+
+  // ── what the server tells ────────────────────────────────────
+
+  hear(news: News): void {
+    switch (news.kind) {
+      case "connection":
+        this.ledger.set({ connection: news.connection });
+        if (news.connection.state === "up") void this.refresh();
+        if (news.connection.state === "unlinked") this.onUnlinked();
+        return;
+      case "reset":
+        void this.refresh();
+        return;
+      case "log":
+        this.log(news.event);
+        return;
+      case "delta":
+        this.delta(news.delta);
+        return;
+    }
+  }
+
+  private delta({ session, turn, step, text, whole }: Delta): void {
+    const view = this.ledger.now.views[session];
+    if (!view || view.state !== "ready") return;
+    const same = view.partial && view.partial.turn === turn && view.partial.step === step;
+    this.ledger.setView(session, { partial: { turn, step, text: whole || !same ? text : view.partial!.text + text } });
+  }
+
+  private log(event: LogEvent): void {
+    const view = this.ledger.now.views[event.session];
+    if (view?.state === "loading") this.early.set(event.session, [...(this.early.get(event.session) ?? []), event]);
+    else if (view?.state === "ready" && event.seq > view.talk.head) {
+      if (event.seq > view.talk.head + 1) void this.loadSession(event.session);
+      else this.append(event.session, view, [event]);
+    }
+    if (event.type === "approval/asked") this.asked(event);
+    else if (event.type === "approval/decided") this.decided(event);
+    if (event.type !== "step/start" && event.type !== "step/end" && event.type !== "tool/call" && event.type !== "tool/started") this.ledger.soon("sessions", 120, () => void this.loadSessions());
+  }
+
+  private append(session: string, view: SessionView, events: LogEvent[]): void {
+    const talk = fold(view.talk, events);
+    const last = events.at(-1)!;
+    const over = view.partial && (`assistant:${view.partial.turn}.${view.partial.step}` in talk.entries || last.type === "turn/end" || last.type === "assistant/message");
+    const outbox = this.ledger.now.outbox[session]?.filter((one) => !(`message:${one.id}` in talk.entries));
+    this.ledger.setView(session, { talk, events: [...view.events, ...events], partial: over ? null : view.partial });
+    if (outbox) this.ledger.set({ outbox: { ...this.ledger.now.outbox, [session]: outbox } });
+  }
+
+  private asked(event: LogEvent): void {
+    const { data } = event;
+    const id = String(data.id);
+    if (!this.ledger.now.asks[id]) {
+      const subject = data.subject as unknown as Subject;
+      const title = this.ledger.now.sessions?.find((one) => one.id === event.session)?.title ?? null;
+      const ask: AskView = {
+        id, session: event.session, sessionTitle: title, agent: subject.agent, tool: String(data.toolName), reason: typeof data.reason === "string" ? data.reason : null,
+        subject, digest: String(data.digest), askedAt: event.time, state: "open", decision: null, position: null, total: this.ledger.now.askTotal + 1,
+        rearmed: false, earlierRun: false, fullAccess: subject.toMode === "danger-full-access", scriptCovered: false,
+      };
+      if (data.policy !== "never") this.ledger.set({ asks: { ...this.ledger.now.asks, [id]: ask }, askTotal: this.ledger.now.askTotal + 1 });
+    }
+    this.ledger.soon("asks", 150, () => void this.loadAsks());
+  }
+
+  private decided(event: LogEvent): void {
+    const id = String(event.data.id);
+    const ask = this.ledger.now.asks[id];
+    const decision = decisionOf(event);
+    if (ask?.state === "open") this.ledger.set({ asks: { ...this.ledger.now.asks, [id]: { ...ask, state: "decided", decision } }, askTotal: Math.max(0, this.ledger.now.askTotal - 1) });
+    this.answers.decided(id, event.data.key, decision);
+    this.ledger.soon("asks", 150, () => void this.loadAsks());
+  }
+
+  // ── reading ──────────────────────────────────────────────────
+
+  async refresh(): Promise<void> {
+    await Promise.all([this.loadConfig(), this.loadSessions(), this.loadAsks()]);
+    for (const [id, view] of Object.entries(this.ledger.now.views)) if (view.state !== "missing") void this.loadSession(id);
+  }
+
+  private async quietly<T>(act: () => Promise<T>): Promise<T | null> {
+    try {
+      return await act();
+    } catch (error) {
+      if (error instanceof Refused && error.code === "not-linked") this.onUnlinked();
+      if (error instanceof NotPlacet) this.ledger.set({ connection: { state: "impostor", since: Date.now() } });
+      return null;
+    }
+  }
+
+  private async loadConfig(): Promise<void> {
+    const config = await this.quietly(() => this.client.get<Config>("/api/config"));
+    if (config) this.ledger.set({ config });
+  }
+
+  async loadSessions(): Promise<void> {
+    const answer = await this.quietly(() => this.client.get<{ sessions: Summary[] }>("/api/sessions"));
+    if (answer) this.ledger.set({ sessions: answer.sessions });
+  }
+
+  async loadAsks(): Promise<void> {
+    const answer = await this.quietly(() => this.client.get<Asks>("/api/asks?state=open"));
+    if (answer) this.takeAsks(answer.asks, answer.total, answer.next, true);
+  }
+
+  async moreAsks(): Promise<void> {
+    const cursor = this.ledger.now.askNext;
+    if (!cursor) return;
+    const answer = await this.quietly(() => this.client.get<Asks>(`/api/asks?state=open&cursor=${encodeURIComponent(cursor)}`));
+    if (answer) this.takeAsks(answer.asks, answer.total, answer.next, false);
+  }
+
+  private takeAsks(asks: AskView[], total: number, next: string | null, first: boolean): void {
+    const all = { ...this.ledger.now.asks };
+    const listed = new Set(asks.map((ask) => ask.id));
+    for (const ask of asks) all[ask.id] = merged(all[ask.id], ask);
+    // Where one page holds all, an ask that is open here and not listed has been decided meanwhile.
+    if (first && next === null) for (const ask of Object.values(all)) if (ask.state === "open" && !listed.has(ask.id)) void this.loadAsk(ask.id);
+    this.ledger.set({ asks: all, askTotal: total, askNext: next });
+  }
+
+  async loadAsk(id: string): Promise<void> {
+    const ask = await this.quietly(() => this.client.get<AskView>(`/api/asks/${id}`));
+    if (ask) this.ledger.set({ asks: { ...this.ledger.now.asks, [id]: merged(this.ledger.now.asks[id], ask) } });
+  }
+
+  async loadSession(id: string): Promise<void> {
+    const known = this.ledger.now.views[id];
+    if (!known) this.ledger.setView(id, {});
+    try {
+      const page = await this.client.get<SessionPage>(`/api/sessions/${id}`);
+      const joins = known?.state === "ready" && page.events.length > 0 && page.events[0]!.seq <= known.talk.head + 1;
+      const base = joins ? known : emptyView;
+      const fresh = joins ? page.events.filter((event) => event.seq > known.talk.head) : page.events;
+      const extra = (this.early.get(id) ?? []).filter((event) => event.seq > (page.events.at(-1)?.seq ?? -1));
+      this.early.delete(id);
+      const news = [...fresh, ...extra];
+      const talk = fold(base.talk, news);
+      const asks = { ...this.ledger.now.asks };
+      for (const ask of page.asks) asks[ask.id] = merged(asks[ask.id], ask);
+      const outbox = (this.ledger.now.outbox[id] ?? []).filter((one) => !(`message:${one.id}` in talk.entries));
+      this.ledger.set({ asks, outbox: { ...this.ledger.now.outbox, [id]: outbox } });
+      this.ledger.setView(id, { talk, events: [...base.events, ...news], before: joins ? known.before : page.before, partial: page.partial, permissions: page.permissions, state: "ready" });
+    } catch (error) {
+      if (error instanceof Refused && error.status === 404) this.ledger.setView(id, { state: "missing" });
+      else if (!known || known.state === "loading") this.ledger.setView(id, { state: "failed" });
+      if (error instanceof NotPlacet) this.ledger.set({ connection: { state: "impostor", since: Date.now() } });
+    }
+  }
+
+  async loadOlder(id: string): Promise<void> {
+    const view = this.ledger.now.views[id];
+    if (!view || view.before === null) return;
+    const answer = await this.quietly(() => this.client.get<EventPage>(`/api/sessions/${id}/events?before=${view.before}&limit=200`));
+    if (!answer) return;
+    const now = this.ledger.now.views[id]!;
+    const events = [...answer.events, ...now.events];
+    this.ledger.setView(id, { events, before: answer.before, talk: fold(blank, events) });
+  }
+}
+
+/** Keeps the subject object that is on screen, so that a refreshed ask is the same sheet. */
+const merged = (old: AskView | undefined, fresh: AskView): AskView => {
+  if (!old || old.digest !== fresh.digest) return fresh;
+  if (old.state === "decided" && fresh.state === "open") return old;
+  return { ...fresh, subject: old.subject };
+};

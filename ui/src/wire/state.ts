@@ -1,0 +1,87 @@
+import { type Answering } from "../ask/answering";
+import { type Talk, blank } from "../session/fold";
+import type { AskView, Config, LogEvent, Partial, Preset, Summary } from "./shapes";
+import type { Connection } from "./stream";
+
+export interface Outgoing {
+  id: string;
+  text: string;
+  steer: boolean;
+  state: "sending" | "failed";
+}
+
+export interface SessionView {
+  talk: Talk;
+  events: LogEvent[];
+  before: number | null;
+  partial: Partial | null;
+  permissions: { options: Preset[]; currentValue: string } | null;
+  state: "loading" | "ready" | "missing" | "failed";
+}
+
+export interface HouseState {
+  connection: Connection;
+  config: Config | null;
+  sessions: Summary[] | null;
+  views: Record<string, SessionView>;
+  asks: Record<string, AskView>;
+  /** Open asks in the store, over all sessions. */
+  askTotal: number;
+  askNext: string | null;
+  answers: Record<string, Answering>;
+  notes: Record<string, string>;
+  outbox: Record<string, Outgoing[]>;
+  told: { text: string; at: number } | null;
+}
+
+export const emptyView: SessionView = { talk: blank, events: [], before: null, partial: null, permissions: null, state: "loading" };
+
+export type Change<T> = { [K in keyof T]?: T[K] };
+
+/** What the page knows, in one place: read as a whole, changed piece by piece, told to whoever listens. */
+export class Ledger {
+  now: HouseState = {
+    connection: { state: "connecting", since: Date.now() },
+    config: null, sessions: null, views: {}, asks: {}, askTotal: 0, askNext: null, answers: {}, notes: {}, outbox: {}, told: null,
+  };
+  private readonly listeners = new Set<() => void>();
+  private readonly timers: Record<string, ReturnType<typeof setTimeout>> = {};
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+  readonly snapshot = (): HouseState => this.now;
+
+  set(change: Change<HouseState>): void {
+    this.now = { ...this.now, ...change };
+    for (const listener of this.listeners) listener();
+  }
+  setView(id: string, change: Change<SessionView>): void {
+    this.set({ views: { ...this.now.views, [id]: { ...(this.now.views[id] ?? emptyView), ...change } } });
+  }
+  setAsk(ask: AskView): void {
+    this.set({ asks: { ...this.now.asks, [ask.id]: ask } });
+  }
+  setAnswer(id: string, answer: Answering): void {
+    this.set({ answers: { ...this.now.answers, [id]: answer } });
+  }
+  setOutbox(session: string, outbox: Outgoing[]): void {
+    this.set({ outbox: { ...this.now.outbox, [session]: outbox } });
+  }
+  tell(text: string): void {
+    this.set({ told: { text, at: Date.now() } });
+  }
+
+  /** Acts once after a while, however often it is asked for until then. */
+  soon(name: string, ms: number, act: () => void): void {
+    if (this.timers[name] !== undefined) return;
+    this.timers[name] = setTimeout(() => {
+      delete this.timers[name];
+      act();
+    }, ms);
+  }
+  close(): void {
+    for (const timer of Object.values(this.timers)) clearTimeout(timer);
+  }
+}
