@@ -31,7 +31,7 @@ async def test_a_card_has_all_its_facts(house: House) -> None:
     async with house.page() as page:
         view = (await page.get(f"/api/asks/{event.data['id']}")).json()
     assert view["subject"] == event.data["subject"] and view["digest"] == event.data["digest"]
-    assert view["session"] == session and view["sessionTitle"] == "A session"
+    assert view["session"] == session and view["sessionName"] == {"text": "A session", "origin": "title"}
     assert view["agent"] == "rehearsal" and view["tool"] == "bash" and view["reason"] == "it needs the home folder"
     assert (view["state"], view["decision"], view["askedAt"]) == ("open", None, event.time)
     assert (view["position"], view["total"]) == (1, 1)

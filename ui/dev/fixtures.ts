@@ -1,4 +1,5 @@
 import { digestOf } from "../src/ask/digest";
+import { folderName } from "../src/session/name";
 import type { AskView, Config, Decision, Json, LogEvent, Subject, Summary } from "../src/wire/shapes";
 
 const now = Date.now();
@@ -32,7 +33,7 @@ export const ask = async (fields: AskFields = {}): Promise<AskView> => {
     files: fields.files ?? [],
   };
   return {
-    id, session: subject.session, sessionTitle: fields.title ?? "Release notes for 2.4", agent: "rehearsal", tool: subject.tool,
+    id, session: subject.session, sessionName: { text: fields.title ?? "Release notes for 2.4", origin: "title" }, agent: "rehearsal", tool: subject.tool,
     reason: fields.reason === undefined ? "The release page is served from /srv/www, outside the workspace. I only add one new file there." : fields.reason,
     subject, digest: await digestOf(subject), askedAt: now - (fields.age ?? 47_000), state: "open", decision: null, position: 1, total: 1,
     rearmed: false, earlierRun: false, fullAccess: to === "danger-full-access", scriptCovered: false,
@@ -73,7 +74,7 @@ export const config: Config = {
 };
 
 const summary = (id: string, title: string | null, cwd: string, more: Partial<Summary> = {}): Summary => ({
-  id, title, cwd, createdAt: now - 86_400_000, lastTime: now - 3_600_000, status: "idle", openAsks: 0, preset: "workspace-write", mode: "workspace-write", policy: "ask", model: "rehearsal", archived: false, turn: null, ...more,
+  id, title, name: title ? { text: title, origin: "title" } : folderName(cwd), cwd, createdAt: now - 86_400_000, lastTime: now - 3_600_000, status: "idle", openAsks: 0, preset: "workspace-write", mode: "workspace-write", policy: "ask", model: "rehearsal", archived: false, turn: null, ...more,
 });
 
 export const sessions: Summary[] = [

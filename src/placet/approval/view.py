@@ -40,7 +40,7 @@ class AskView:
     cursor: int
 
     def json(self) -> dict[str, Any]:
-        """Return the view as the wire tells it; the title of the session is added above."""
+        """Return the view as the wire tells it; the name of the session is added above."""
         return {
             "id": self.id,
             "session": self.session,

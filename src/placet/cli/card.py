@@ -30,7 +30,7 @@ def card(ask: Mapping[str, Any], *, now: int, width: int) -> str:
         f"ASK {visible_line(ask['id'])}   {place}   asked {waited(now - ask['askedAt'])} ago",
         title(subject),
         "",
-        *_field("Session", f"{ask.get('sessionTitle') or 'untitled'} ({ask['session']})", width),
+        *_field("Session", f"{session_name(ask['sessionName'])} ({ask['session']})", width),
         *_field("Agent", f"{_original(subject['agent'])} (the name of a model)", width),
         *_field("Tool", subject["tool"], width),
         *_field("Where", f"{_original(subject['cwd'])} ({subject['cwdId']})", width),
@@ -80,9 +80,15 @@ def summary(ask: Mapping[str, Any], *, now: int) -> str:
     first, *rest = visible(str(command)).split("\n")
     shown = first if len(first) <= 60 else first[:57] + "..."
     more = f" (+{len(rest)} lines)" if rest else ""
-    where = visible_line(str(ask.get("sessionTitle") or ask["session"]))
+    where = session_name(ask["sessionName"])
     tool = visible_line(str(ask["tool"]))
     return f"{ask['id']}  {waited(now - ask['askedAt']):>9}  {tool}  {where}  {shown}{more}"
+
+
+def session_name(name: Mapping[str, str]) -> str:
+    """What a session is called, on one line, as the page calls it too."""
+    text = visible_line(name["text"])
+    return f"Session in {text}" if name["origin"] == "folder" else text
 
 
 def waited(milliseconds: int) -> str:

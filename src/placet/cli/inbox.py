@@ -17,7 +17,7 @@ from placet.cli.output import fail, say, say_json
 
 _TYPED = 6
 _READ_AGAIN = "Read it again with: placet inbox show"
-_LISTED = ("id", "session", "sessionTitle", "agent", "tool", "askedAt", "state", "position", "total", "fullAccess")
+_LISTED = ("id", "session", "sessionName", "agent", "tool", "askedAt", "state", "position", "total", "fullAccess")
 _AsJson = Annotated[bool, Parameter(help="Print JSON.")]
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from placet.cli import process
+from placet.cli.card import session_name
 from placet.cli.client import Client
 from placet.cli.output import say, say_json, show
 from placet.cli.visible import visible_line
@@ -42,7 +43,7 @@ def list_(*, json: Annotated[bool, Parameter(help="Print one JSON object for eac
             say_json(session)
             continue
         asks = f", {session['openAsks']} open" if session["openAsks"] else ""
-        name = visible_line(session["title"] or "untitled")
+        name = session_name(session["name"])
         show(f"{session['id']}  {session['status']}{asks}  {session['preset']}  {visible_line(session['cwd'])}  {name}")
     if not sessions and not json:
         say("No session yet.")

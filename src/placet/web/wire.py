@@ -116,9 +116,17 @@ class Config(Wire):
 # --- sessions ------------------------------------------------------------------------------------------------------
 
 
+class SessionName(Wire):
+    """What a session is called: its title, else words of its first message, else the name of its folder."""
+
+    text: str
+    origin: Literal["title", "message", "folder"]
+
+
 class Summary(Wire):
     id: str
     title: str | None
+    name: SessionName
     cwd: str
     created_at: int
     last_time: int
@@ -290,7 +298,7 @@ class AskView(Wire):
 
     id: str
     session: str
-    session_title: str | None
+    session_name: SessionName
     agent: str
     tool: str
     reason: str | None

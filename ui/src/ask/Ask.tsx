@@ -35,7 +35,7 @@ export interface AskProps {
   onAnswer: (outcome: PersonOutcome, options: { feedback?: string; stop?: boolean }) => void;
   onAgain: () => void;
   onRetry: () => void;
-  /** How the session is called where it has no title. */
+  /** How the session is called. */
   sessionName: string;
   onSession?: () => void;
   /** What came of a settled ask, and the way to the next one. */
@@ -229,11 +229,11 @@ export const Ask = (props: AskProps) => {
           {words.ask.inSession}
           {props.onSession ? (
             <button type="button" className="link" onClick={props.onSession}>
-              <VisibleText text={ask.sessionTitle ?? props.sessionName} />
+              <VisibleText text={props.sessionName} />
             </button>
           ) : (
             <b>
-              <VisibleText text={ask.sessionTitle ?? props.sessionName} />
+              <VisibleText text={props.sessionName} />
             </b>
           )}{" "}
           · {words.ask.tool}

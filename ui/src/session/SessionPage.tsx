@@ -9,7 +9,7 @@ import { useHouse, useHouseState } from "../wire/useHouse";
 import { homely } from "../words/folder";
 import { useWords } from "../words/words";
 import { Conversation } from "./Conversation";
-import { titleOfSession } from "./name";
+import { longTitle, titleOfSession } from "./name";
 import { SessionMenu } from "./SessionMenu";
 
 interface SessionPageProps {
@@ -64,7 +64,7 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: Sessio
       <header className="head">
         {menu}
         <div className="ttl">
-          <h1>{title}</h1>
+          <h1 title={summary ? longTitle(summary, words) : undefined}>{title}</h1>
           <p className="sub mono">{summary && oneLine(homely(summary.cwd, config?.home ?? ""), 80)}</p>
         </div>
         {waiting > 0 ? (

@@ -1,15 +1,20 @@
 import { oneLine } from "../text/visible";
-import type { AskView, Summary } from "../wire/shapes";
+import type { AskView, SessionName, Summary } from "../wire/shapes";
 import type { Words } from "../words/words";
 
 const tail = (path: string) => path.split("/").filter(Boolean).at(-1) ?? path;
 
-/** A session's title, or a name made of its folder. */
-export const titleOfSession = (session: Pick<Summary, "title" | "cwd">, words: Words): string =>
-  session.title ? oneLine(session.title, 80) : words.shell.untitled(oneLine(tail(session.cwd), 40));
+/** How a session is called everywhere on the page. The server names it; the page only puts it into its language. */
+export const titleOf = (name: SessionName, words: Words): string => (name.origin === "folder" ? words.shell.untitled(oneLine(name.text, 40)) : oneLine(name.text, 80));
 
-/** What an ask's session is called. */
-export const nameOfSession = (ask: AskView, sessions: Summary[] | null, words: Words): string => {
-  const known = sessions?.find((one) => one.id === ask.session);
-  return ask.sessionTitle ?? (known ? titleOfSession(known, words) : ask.session);
-};
+export const titleOfSession = (session: Pick<Summary, "name">, words: Words): string => titleOf(session.name, words);
+
+/** What a session is called for somebody who looks at it closely: whole, with its folder, and whose words the name is. */
+export const longTitle = (session: Pick<Summary, "name" | "cwd">, words: Words): string =>
+  [titleOfSession(session, words), session.name.origin === "message" ? words.shell.namedAfterMessage : "", oneLine(session.cwd, 300)].filter(Boolean).join("\n");
+
+/** What an ask's session is called: as the list of sessions has it now, else as the ask was told. */
+export const nameOfSession = (ask: AskView, sessions: Summary[] | null, words: Words): string => titleOf(sessions?.find((one) => one.id === ask.session)?.name ?? ask.sessionName, words);
+
+/** What a session is called of which only the folder is known yet. */
+export const folderName = (cwd: string): SessionName => ({ text: tail(cwd), origin: "folder" });

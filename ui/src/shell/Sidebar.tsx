@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { openAsks } from "../ask/Desk";
-import { titleOfSession } from "../session/name";
+import { longTitle, titleOfSession } from "../session/name";
 import { oneLine } from "../text/visible";
 import { Icon, Wordmark } from "../theme/icons";
 import type { Summary } from "../wire/shapes";
@@ -35,7 +35,9 @@ const SessionRow = ({ session, waiting, current, go }: { session: Summary; waiti
       }}
     >
       {state === "wait" ? <Icon name="pen" /> : state === "work" ? <Icon name="work" className="spin" /> : state === "rest" ? <Icon name="slash" /> : <span />}
-      <span className="t">{titleOfSession(session, words)}</span>
+      <span className="t" title={longTitle(session, words)}>
+        {titleOfSession(session, words)}
+      </span>
       {waiting > 0 ? <Count n={waiting} /> : <span className="a">{when(session.lastTime, Date.now(), words.code)}</span>}
       {state === "wait" && <span className="s c-wait">{words.shell.decisionsWait(waiting)}</span>}
       {state === "work" && <span className="s c-work">{words.shell.working}</span>}

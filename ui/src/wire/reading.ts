@@ -1,3 +1,4 @@
+import { folderName } from "../session/name";
 import { blank, decisionOf, fold } from "../session/fold";
 import type { Answers } from "./answers";
 import { type Client, NotPlacet, Refused } from "./client";
@@ -70,9 +71,9 @@ export class Reading {
     const id = String(data.id);
     if (!this.ledger.now.asks[id]) {
       const subject = data.subject as unknown as Subject;
-      const title = this.ledger.now.sessions?.find((one) => one.id === event.session)?.title ?? null;
+      const name = this.ledger.now.sessions?.find((one) => one.id === event.session)?.name ?? folderName(subject.cwd);
       const ask: AskView = {
-        id, session: event.session, sessionTitle: title, agent: subject.agent, tool: String(data.toolName), reason: typeof data.reason === "string" ? data.reason : null,
+        id, session: event.session, sessionName: name, agent: subject.agent, tool: String(data.toolName), reason: typeof data.reason === "string" ? data.reason : null,
         subject, digest: String(data.digest), askedAt: event.time, state: "open", decision: null, position: null, total: this.ledger.now.askTotal + 1,
         rearmed: false, earlierRun: false, fullAccess: subject.toMode === "danger-full-access", scriptCovered: false,
       };

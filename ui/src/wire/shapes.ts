@@ -7,6 +7,7 @@ export type Subject = wire.Subject;
 export type AskView = Omit<wire.AskView, "decision"> & { decision: Decision | null };
 export type Asks = Omit<wire.Asks, "asks"> & { asks: AskView[] };
 export type Summary = wire.Summary;
+export type SessionName = wire.SessionName;
 export type Preset = wire.Option;
 export type Partial = wire.PartialText;
 export type Delta = wire.TextDelta;

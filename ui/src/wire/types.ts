@@ -16,7 +16,7 @@ export interface Answer {
 export interface AskView {
   id: string;
   session: string;
-  sessionTitle: string | null;
+  sessionName: SessionName;
   agent: string;
   tool: string;
   reason: string | null;
@@ -243,6 +243,12 @@ export interface SessionChange {
   key: string;
 }
 
+/** What a session is called: its title, else words of its first message, else the name of its folder. */
+export interface SessionName {
+  text: string;
+  origin: "title" | "message" | "folder";
+}
+
 export interface SessionView {
   summary: Summary;
   permissions: Permissions;
@@ -295,6 +301,7 @@ export interface Subject {
 export interface Summary {
   id: string;
   title: string | null;
+  name: SessionName;
   cwd: string;
   createdAt: number;
   lastTime: number;

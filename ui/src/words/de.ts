@@ -297,6 +297,7 @@ export const de: Words = {
     titleLabel: "Titel der Sitzung",
     save: "Speichern",
     cancel: "Zurück",
+    namedAfterMessage: "Nach der ersten Nachricht benannt. Sie können einen Titel vergeben.",
     untitled: (folder) => `Sitzung in ${folder}`,
     noSessions: "Noch keine Sitzung.",
     noSessionsText: "Eine Sitzung ist ein Gespräch mit einem Agenten in einem Ordner. In diesem Ordner darf der Agent schreiben; vor allem, was darüber hinausgeht, fragt er Sie.",

@@ -305,6 +305,7 @@ export const en = {
     titleLabel: "Title of the session",
     save: "Save",
     cancel: "Back",
+    namedAfterMessage: "Named after its first message. You can give it a title.",
     untitled: (folder: string) => `Session in ${folder}`,
     noSessions: "No session yet.",
     noSessionsText: "A session is one conversation with one agent in one folder. The agent may write in that folder; for anything beyond, it asks you.",

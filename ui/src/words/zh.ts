@@ -297,6 +297,7 @@ export const zh: Words = {
     titleLabel: "会话标题",
     save: "保存",
     cancel: "返回",
+    namedAfterMessage: "以第一条消息命名，可另取标题。",
     untitled: (folder) => `${folder} 中的会话`,
     noSessions: "还没有会话。",
     noSessionsText: "一个会话就是与一个代理在一个文件夹中的一次对话。代理可以写入该文件夹；超出范围时，它会问您。",

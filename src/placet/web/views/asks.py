@@ -1,4 +1,4 @@
-"""Asks as a card shows them: the inbox's view, with the title of the session beside it."""
+"""Asks as a card shows them: the inbox's view, with the name of the session beside it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def ask_view(desk: Desk, view: View) -> AskView:
     """Return the card's facts."""
     told = view.json()
     told["position"] = told["position"] or None
-    return AskView.model_validate({**told, "sessionTitle": desk.summaries.title(view.session)})
+    return AskView.model_validate({**told, "sessionName": desk.summaries.name(view.session, view.subject["cwd"])})
 
 
 async def open_page(desk: Desk, cursor: str | None) -> Asks:

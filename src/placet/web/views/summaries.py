@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import anyio
 
+from placet.agent.mailbox import INBOX
 from placet.approval.events import ASKED, DECIDED
 from placet.approval.outcome import Policy
 from placet.permission.preset import TYPES as KNOBS
@@ -19,10 +20,11 @@ from placet.session.store import SessionHead
 from placet.web.security import keyring
 from placet.web.security.keyring import Keyring
 from placet.web.services import Services
-from placet.web.wire import Summary
+from placet.web.views.naming import name_of, shortened
+from placet.web.wire import SessionName, Summary
 
 TURNS = frozenset({"turn/start", "turn/end"})
-PLAIN = frozenset({"session/created", "session/renamed", "session/archived", "session/model"})
+PLAIN = frozenset({"session/created", "session/renamed", "session/archived", "session/model", INBOX})
 FOLLOWED = PLAIN | TURNS | KNOBS | keyring.TYPES
 CHUNK = 1000
 
@@ -35,12 +37,18 @@ class Line:
     created_at: int
     title: str | None
     permissions: Permissions
+    first: str | None = None  # the person's first message, shortened to a name
     model: str | None = None
     archived: bool = False
     turn: int | None = None
     interrupted: bool = False
     asks: frozenset[str] = field(default_factory=frozenset)
     seq: int = -1
+
+    @property
+    def name(self) -> SessionName:
+        """What the session is called."""
+        return name_of(self.title, self.first, self.cwd)
 
 
 class Summaries:
@@ -92,10 +100,10 @@ class Summaries:
             raise UnknownSession(session)
         return self._lines[session]
 
-    def title(self, session: SessionId) -> str | None:
-        """Return the title of a session as far as it was read."""
+    def name(self, session: SessionId, cwd: str) -> SessionName:
+        """Return what a session is called, as far as it was read; `cwd` is its folder."""
         line = self._lines.get(session)
-        return None if line is None else line.title
+        return name_of(None, None, cwd) if line is None else line.name
 
     def speaking(self) -> list[SessionId]:
         """Return the sessions with an open turn."""
@@ -127,7 +135,7 @@ class Summaries:
         return Line(event.data["cwd"], event.time, event.data["title"], self._fold.start())
 
     def _stepped(self, line: Line, event: Event) -> Line:
-        data: Mapping[str, object] = event.data
+        data: Mapping[str, Any] = event.data
         match event.type:
             case "session/renamed":
                 return replace(line, title=event.data["title"] or None)
@@ -135,6 +143,8 @@ class Summaries:
                 return replace(line, archived=event.data["archived"])
             case "session/model":
                 return replace(line, model=event.data["model"])
+            case "agent/inbox":
+                return line if line.first is not None else replace(line, first=_said(data))
             case "turn/start":
                 return replace(line, turn=event.data["turn"], interrupted=False)
             case "turn/end":
@@ -156,6 +166,7 @@ def _summary(head: SessionHead, line: Line) -> Summary:
     return Summary(
         id=head.id,
         title=line.title,
+        name=line.name,
         cwd=line.cwd,
         created_at=line.created_at,
         last_time=head.time,
@@ -168,6 +179,11 @@ def _summary(head: SessionHead, line: Line) -> Summary:
         archived=line.archived,
         turn=line.turn,
     )
+
+
+def _said(data: Mapping[str, Any]) -> str | None:
+    put = data.get("put")
+    return shortened(put["text"]) or None if put and put["source"]["kind"] == "user" else None
 
 
 def _status(line: Line) -> Literal["idle", "running", "waiting", "interrupted"]:
