@@ -42,8 +42,9 @@ Spawn = Callable[[Launch], Awaitable[Process]]
 class Command:
     """One command: a shell script, or an argument list that takes its place.
 
-    `workdir` is the directory to start in, the workspace if None. `on_output` is told ("stdout" or "stderr", bytes) as
-    they come. Raises `InvalidCommand` for what no process can be given.
+    `workdir` is the directory to start in, the workspace if None. `on_start` is called when the process is there,
+    `on_output` is told ("stdout" or "stderr", bytes) as they come. Raises `InvalidCommand` for what no process can be
+    given.
     """
 
     profile: Profile
@@ -52,6 +53,7 @@ class Command:
     workdir: Workdir | None = None
     timeout_ms: float = DEFAULT_TIMEOUT_MS
     signal: AbortSignal | None = None
+    on_start: Callable[[], object] | None = None
     on_output: OnOutput | None = None
 
     def __post_init__(self) -> None:
@@ -225,6 +227,8 @@ async def _once(
             process = await spawn(launch)
         except Stopped:
             return _Course(aborted=True), Captured(), Captured()
+        if command.on_start is not None:
+            command.on_start()
         out.close_write()
         err.close_write()
         try:

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from .codec import escape
 
-PAIRS = (
-    ("asked:", "decided:"),
-    ("turn:", "end:"),
-    ("started:", "result:"),
-    ("put:", "message:"),
-    ("job:", "job-ended:"),
-)
+JOBS = ("job:", "job-ended:")
+PAIRS = (("asked:", "decided:"), ("turn:", "end:"), ("started:", "result:"), ("put:", "message:"), JOBS)
 """Key prefixes whose open ends a store finds at once, whatever the length of the log."""
 
 MAX_KEY = 512

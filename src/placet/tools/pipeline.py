@@ -229,6 +229,7 @@ class Pipeline:
             escalated=isinstance(source, Grant) and source.subject.to_mode is not None,
             signal=run.signal,
             log=run.log,
+            lease=run.lease,
         )
         ended = await run_body(self.stages, tool, Body(request, context))
         if ask is None:

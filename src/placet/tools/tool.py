@@ -79,6 +79,7 @@ class CallContext:
     escalated: bool
     signal: AbortSignal
     log: SessionLog
+    lease: Lease
 
 
 @dataclass(frozen=True, slots=True)

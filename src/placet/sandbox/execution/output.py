@@ -76,11 +76,11 @@ class Capture:
         """What was taken so far."""
         head, tail = bytes(self._head), bytes(self._tail[-self._tail_size :])
         if self._total == len(head) + len(tail):
-            text, replaced = _decoded(head + tail)
+            text, replaced = decoded(head + tail)
             return Captured(text, False, 0, replaced, self._total)
-        head, tail = _whole_end(head), _whole_start(tail)
+        head, tail = whole_end(head), whole_start(tail)
         dropped = self._total - len(head) - len(tail)
-        (before, first), (after, second) = _decoded(head), _decoded(tail)
+        (before, first), (after, second) = decoded(head), decoded(tail)
         text = f"{before}\n[... {dropped} bytes dropped here ...]\n{after}"
         return Captured(text, True, dropped, first + second, self._total, self._path, self._spilled < self._total)
 
@@ -103,7 +103,7 @@ class Capture:
             self.close()
 
 
-def _decoded(data: bytes) -> tuple[str, int]:
+def decoded(data: bytes) -> tuple[str, int]:
     """The text of some bytes, and how many of them are not UTF-8."""
     try:
         return data.decode(), 0
@@ -112,7 +112,7 @@ def _decoded(data: bytes) -> tuple[str, int]:
         return text.translate(_REPLACED), sum(1 for character in text if "\udc80" <= character <= "\udcff")
 
 
-def _whole_end(data: bytes) -> bytes:
+def whole_end(data: bytes) -> bytes:
     """The bytes without a UTF-8 sequence that is cut at their end."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
@@ -124,7 +124,7 @@ def _whole_end(data: bytes) -> bytes:
     return data
 
 
-def _whole_start(data: bytes) -> bytes:
+def whole_start(data: bytes) -> bytes:
     """The bytes without the rest of a UTF-8 sequence that is cut at their start."""
     start = 0
     while start < min(3, len(data)) and 0x80 <= data[start] < 0xC0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,6 +17,10 @@ from placet.session.codec import escape
 from placet.tools.bash import words
 from placet.tools.bash.text import offers_escalation, rendered, value
 from placet.tools.codes import Code
+from placet.tools.jobs import JobRefused, Jobs
+from placet.tools.jobs.words import started
+from placet.tools.schema import complaints, schema
+from placet.tools.stages.result import error
 from placet.tools.tool import Arguments, CallContext, Stakes, Tool, ToolOutput
 
 DEFAULT_TIMEOUT, MAX_TIMEOUT = 120_000, 600_000
@@ -63,11 +66,28 @@ class _Confined(_Plain):
     justification: Annotated[str, Field(description=words.JUSTIFICATION)] = ""
 
 
-class BashTool(Tool):
-    """Runs commands in a sandbox; `confines` says whether it confines on this machine, and may change its mind."""
+class _Background(BaseModel):
+    """The argument that there is where commands can run in the background."""
 
-    def __init__(self, sandbox: Sandbox, *, confines: Callable[[], bool]) -> None:
-        self._sandbox, self._confines = sandbox, confines
+    run_in_background: Annotated[bool, Field(description=words.IN_BACKGROUND)] = False
+
+
+class _PlainOrJob(_Plain, _Background):
+    """Nothing confines; jobs."""
+
+
+class _ConfinedOrJob(_Confined, _Background):
+    """A backend confines; jobs."""
+
+
+class BashTool(Tool):
+    """Runs commands in a sandbox; `confines` says whether it confines on this machine, and may change its mind.
+
+    Without `jobs` nothing runs in the background.
+    """
+
+    def __init__(self, sandbox: Sandbox, *, confines: Callable[[], bool], jobs: Jobs | None = None) -> None:
+        self._sandbox, self._confines, self._jobs = sandbox, confines, jobs
 
     @property
     def name(self) -> str:
@@ -77,19 +97,31 @@ class BashTool(Tool):
     @property
     def description(self) -> str:
         """What the model reads; the part on more access only where there is any to ask for (O5, O6)."""
-        return words.TOOL + (words.ESCALATION if self._confines() else "")
+        return words.TOOL + self._of_jobs() + (words.ESCALATION if self._confines() else "")
+
+    def _of_jobs(self) -> str:
+        return words.NO_BACKGROUND if self._jobs is None else words.BACKGROUND
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The schema; the two fields of a wider mode only where a backend confines."""
-        return _schema(_Confined if self._confines() else _Plain)
+        return schema(self._model())
+
+    def _model(self) -> type[BaseModel]:
+        if self._jobs is None:
+            return _Confined if self._confines() else _Plain
+        return _ConfinedOrJob if self._confines() else _PlainOrJob
 
     def check(self, args: Arguments) -> str | None:
-        """Return the first complaints about the arguments, in one line (C2, C12, C13)."""
+        """Return the first complaints about the arguments, in one line (C2, C10, C12, C13)."""
+        if "run_in_background" in args and self._jobs is None:
+            return "run_in_background is not available here: nothing can run in the background; leave it out"
         try:
-            (_Confined if self._confines() else _Plain).model_validate(args)
+            self._model().model_validate(args)
         except ValidationError as failure:
-            return "; ".join(_complaint(error) for error in failure.errors()[:3])
+            return complaints(failure)
+        if args.get("run_in_background") and "timeoutMs" in args:
+            return "timeoutMs does not go with run_in_background: a job has no time limit; end it with job_kill"
         if "sandbox_permissions" in args and "justification" not in args:
             return "sandbox_permissions needs a justification: one sentence that says why this command has to do more"
         if "justification" in args and "sandbox_permissions" not in args:
@@ -114,7 +146,9 @@ class BashTool(Tool):
         return True
 
     async def run(self, args: Arguments, call: CallContext) -> ToolOutput:
-        """Run the command in the mode and folder that the call was given."""
+        """Run the command in the mode and folder that the call was given, or start it as a job in them."""
+        if args.get("run_in_background") and self._jobs is not None:
+            return await self._start(self._jobs, args["command"], call)
         timeout = args.get("timeoutMs", DEFAULT_TIMEOUT)
         command = Command(
             profile=self._profile(call),
@@ -134,6 +168,16 @@ class BashTool(Tool):
         code = Code.ABORTED.value if done.aborted else None
         return ToolOutput(text, value(done, timeout_ms=timeout), is_error=done.aborted, code=code, meta=meta)
 
+    async def _start(self, jobs: Jobs, script: str, call: CallContext) -> ToolOutput:
+        """Start the command as a job, and return its id at once (C10, C19)."""
+        command = Command(profile=self._profile(call), script=script, workdir=call.workdir)
+        try:
+            job = await jobs.start(call, script, command)
+        except JobRefused as refusal:
+            return error(refusal.code, f"{refusal}. The command did not run.")
+        meta = {"cwd": escape(str(call.workdir.path))}
+        return ToolOutput(started(job.started.id), {"kind": "background", "jobId": job.started.id}, meta=meta)
+
     def _profile(self, call: CallContext) -> Profile:
         """Return what this call may touch: the session's own folder, as it was when the session was created."""
         created = call.log.events[0].data
@@ -141,24 +185,3 @@ class BashTool(Tool):
         workspace = Workdir(Path(created["cwd"]), int(device), int(inode))
         git_roots = [Path(root) for root in created["gitRoots"]]
         return self._sandbox.profile(call.session, workspace, call.mode, git_roots=git_roots, escalated=call.escalated)
-
-
-@cache
-def _schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the model's JSON Schema without what a language model does not need."""
-    schema = model.model_json_schema()
-    fields = {
-        name: {key: part for key, part in field.items() if key not in ("title", "default")}
-        for name, field in schema["properties"].items()
-    }
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": schema["required"],
-        "additionalProperties": False,
-    }
-
-
-def _complaint(error: Any) -> str:
-    where = ".".join(str(part) for part in error["loc"]) or "arguments"
-    return f"{where}: {error['msg'].removeprefix('Value error, ')}"

@@ -19,6 +19,16 @@ in the environment.
 machine. Do not work around it.
 """
 
+BACKGROUND = """
+For a server, a watcher or a long build set `run_in_background`: the call returns a job id at once, and the job runs on
+over your later calls and turns, without a time limit, in the mode that this call has. A message tells you when it ends;
+`job_output` reads what it wrote, `job_list` shows all, `job_kill` ends one. Jobs end with the session and with placet,
+and when the user stops the turn that started them. Do not use `&` for it.
+"""
+NO_BACKGROUND = """
+Nothing can run in the background here.
+"""
+
 ESCALATION = """
 Trying is safe: what the mode does not allow does not happen, so run the command as it is, without asking in the chat
 first. Only after a real denial, and only if the user's task needs it, send the exact same command once more in the same
@@ -31,6 +41,7 @@ COMMAND = "The command, exactly as bash shall read it."
 DESCRIPTION_FIELD = "What the command does, in a few words for the user, such as 'List the files of the project'."
 TIMEOUT = "Milliseconds after which the command is ended; 120000 if left out, 600000 at most."
 WORKDIR = "The folder to run in, absolute or relative to the session's folder; that folder if left out."
+IN_BACKGROUND = "Run the command as a background job and return its id at once; without a time limit."
 PERMISSIONS = (
     "Only to repeat a command that the sandbox has just denied: the narrowest mode that suffices, for this one call."
 )
