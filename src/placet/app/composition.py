@@ -28,9 +28,11 @@ from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.sandbox.mode import ModeFold
 from placet.sandbox.service import Sandbox
 from placet.session.store import Store
+from placet.tools.appearances import Appearances
 from placet.tools.bash import BashTool
 from placet.tools.pipeline import Pipeline
 from placet.tools.registry import Registry
+from placet.tools.stages.hooks import Stages
 
 PERSON = "owner"
 """The name of the person until people are added; the terminal adds the account."""
@@ -105,7 +107,7 @@ def _assembled(
     kit = Kit(
         store=store,
         dispatcher=dispatcher,
-        pipeline=Pipeline(tools, dispatcher, clock, modes=mode),
+        pipeline=Pipeline(tools, dispatcher, clock, modes=mode, stages=_stages(sandbox)),
         tools=tools,
         context=standard_context(policy, mode),
         models=models,
@@ -116,6 +118,13 @@ def _assembled(
         config=config, clock=clock, holder=holder, store=store, inbox=inbox, responders=responders,
         sandbox=sandbox, tools=tools, kit=kit, crew=Crew(kit), channel=kind,
     )  # fmt: skip
+
+
+def _stages(sandbox: Sandbox) -> Stages:
+    """The stages around every call."""
+    stages = Stages()
+    stages.on_around(Appearances(sandbox.watches))
+    return stages
 
 
 def _first_look(sandbox: Sandbox) -> None:

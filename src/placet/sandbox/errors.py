@@ -48,3 +48,9 @@ class Stopped(SandboxError):
     """The stop was set before the process came to be. Nobody's fault; nothing ran."""
 
     code = "STOPPED"
+
+
+class MoveFailed(SandboxError):
+    """Something could not be moved away: it is gone, or the system refused. Nothing was removed."""
+
+    code = "MOVE_FAILED"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -24,6 +24,8 @@ from .selection import Selection
 from .workspace import check
 from .workspace.check import WorkspaceFacts, WorkspaceRefused
 from .workspace.hidden import BY_DEFAULT, hidden
+from .workspace.quarantine import move_away
+from .workspace.watch import Watches
 
 
 class StatePlaces(Protocol):
@@ -74,6 +76,7 @@ class Sandbox:
         self._places, self._selection, self._clock = places, selection, clock
         self._settings = settings or Settings()
         self._storage = Storage(places.state)
+        self._watches = Watches()
         self._full_access_ran = False
 
     @property
@@ -128,6 +131,18 @@ class Sandbox:
         facts = Facts(profile.mode, enforcement=backend.enforcement, backend=backend.name)
         done = await self._confined(command, backend, facts, env)
         return await to_thread.run_sync(denial.judged, done, command, backend) if denial.possible(done) else done
+
+    @property
+    def watches(self) -> Watches:
+        """What calls make in workspaces that other programs of the person would run."""
+        return self._watches
+
+    def move_away(self, session: SessionId, workspace: Workdir, git_roots: Sequence[Path], path: Path) -> Path:
+        """Move something of the workspace into the state directory; returns where it is now.
+
+        Blocks, for a copy if they lie on two file systems. Raises `MoveFailed`, `WorkdirUnusable` or `WorkdirChanged`.
+        """
+        return move_away(workspace, git_roots, workspace.path / path, self._storage.quarantine(session))
 
     async def probe_write(self, session: SessionId, workspace: Workdir) -> str | None:
         """Try a write in the workspace, confined; None if it works, else one line that says why and names the owner."""

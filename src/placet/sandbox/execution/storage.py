@@ -20,7 +20,7 @@ class Storage:
     """Below the state directory, readable by this account only: `tmp/SESSION` and `spill/SESSION`."""
 
     def __init__(self, state: Path) -> None:
-        self._temp, self._spill = state / "tmp", state / "spill"
+        self._temp, self._spill, self._quarantine = state / "tmp", state / "spill", state / "quarantine"
 
     def temp(self, session: SessionId) -> Path:
         """The session's temp directory, made if it is missing; its real path."""
@@ -34,6 +34,10 @@ class Storage:
             return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), path
 
         return open_spill
+
+    def quarantine(self, session: SessionId) -> Path:
+        """Where things of the session's workspace are moved away to; it stays until the person removes it."""
+        return self._quarantine / _name(session)
 
     def remove(self, session: SessionId) -> None:
         """Remove both, whatever commands have made in them; no symlink is followed."""
@@ -62,15 +66,23 @@ def remove_tree(parent: Path, name: str) -> None:
     """
     above = os.open(parent, _DIRECTORY)
     try:
-        top = _enter(above, name)
-        try:
-            while not _clear(top, top, 0):
-                pass
-        finally:
-            os.close(top)
-        os.rmdir(name, dir_fd=above)
+        remove_below(above, name)
     finally:
         os.close(above)
+
+
+def remove_below(above: int, name: str) -> None:
+    """Remove what has that name in an open directory, as `remove_tree` does. Raises `OSError`."""
+    if not stat.S_ISDIR(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode):
+        os.unlink(name, dir_fd=above)
+        return
+    top = _enter(above, name)
+    try:
+        while not _clear(top, top, 0):
+            pass
+    finally:
+        os.close(top)
+    os.rmdir(name, dir_fd=above)
 
 
 def _clear(top: int, directory: int, depth: int) -> bool:
