@@ -57,6 +57,11 @@ def evidence(text: str, backend: Backend, profile: Profile, workdir: Path) -> Pa
     return None
 
 
+def denied_writing(path: Path, backend: Backend, profile: Profile) -> bool:
+    """Whether it was the sandbox that refused to let this path be written: the evidence for the file tools."""
+    return _refuses(profile, path, backend.private, only_protected=False) and _server_could_write(path)
+
+
 def _candidates(line: str, phrases: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Each error text that the line has, with each part of the line that may be the path it speaks of."""
     lower = line.lower()
@@ -115,7 +120,7 @@ def _refuses(profile: Profile, path: Path, private: tuple[Path, ...], *, only_pr
     if len(os.fsencode(str(path))) > _LINE or any(path == kept or kept in path.parents for kept in _NOT_TESTED):
         return False
     real = Path(os.path.realpath(path))
-    if any(_at_or_below(real, kept) or _at_or_below(path, kept) for kept in _protected(profile)):
+    if any(_at_or_below(real, kept) or _at_or_below(path, kept) for kept in protected(profile)):
         return True
     if only_protected:
         return False
@@ -125,7 +130,8 @@ def _refuses(profile: Profile, path: Path, private: tuple[Path, ...], *, only_pr
     return in_workspace or not any(_at_or_below(real, root) for root in private)
 
 
-def _protected(profile: Profile) -> list[Path]:
+def protected(profile: Profile) -> list[Path]:
+    """What exists inside the writable folders and stays as it is while commands of this profile run."""
     if profile.mode is SandboxMode.READ_ONLY:
         return []
     own = git.directory(profile.workspace.path)

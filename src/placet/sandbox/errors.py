@@ -50,6 +50,27 @@ class Stopped(SandboxError):
     code = "STOPPED"
 
 
+class HelperFailed(SandboxError):
+    """The confined helper did not answer: what it was asked needs more than it may use. The caller's fault."""
+
+    code = "HELPER_FAILED"
+
+
+class HelperOverran(HelperFailed):
+    """The confined helper took too long and was killed. The caller's fault; ask for less at once."""
+
+    code = "TOOK_TOO_LONG"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"It took longer than {seconds:g} seconds and was ended")
+
+
+class HelperStopped(SandboxError):
+    """The turn was stopped, and the helper with it. Nobody's fault."""
+
+    code = "ABORTED"
+
+
 class MoveFailed(SandboxError):
     """Something could not be moved away: it is gone, or the system refused. Nothing was removed."""
 

@@ -17,6 +17,8 @@ from .backend import Backend
 from .errors import SandboxUnavailable, WorkdirChanged, WorkdirUnusable
 from .execution import environment, unconfined
 from .execution.storage import Storage
+from .helper import Failure, Found, Helper, Helpers, Inquiry
+from .helper.judging import judged, request
 from .mode import SandboxMode
 from .policy import Network, Profile, Workdir
 from .process import Command, Facts, Run
@@ -78,6 +80,7 @@ class Sandbox:
         self._storage = Storage(places.state)
         self._watches = Watches()
         self._full_access_ran = False
+        self._helpers = Helpers(self._helper, clock)
 
     @property
     def selection(self) -> Selection:
@@ -132,6 +135,20 @@ class Sandbox:
         done = await self._confined(command, backend, facts, env)
         return await to_thread.run_sync(denial.judged, done, command, backend) if denial.possible(done) else done
 
+    async def inquire(self, inquiry: Inquiry) -> Found | Failure:
+        """Have the confined helper look at files or change them, under the profile of a call.
+
+        Raises `SandboxUnavailable`, `WorkdirUnusable` or `WorkdirChanged` where it could not start, and
+        `HelperOverran`, `HelperStopped` or `HelperFailed` where it was ended.
+        """
+        profile = inquiry.profile
+        backend = await self._backend() if profile.mode.confines else None
+        if inquiry.verb.writes and not profile.mode.confines:
+            self._full_access_ran = True
+        message = await to_thread.run_sync(request, inquiry, self._places.state)
+        answer = await self._helpers.ask(inquiry, message)
+        return await to_thread.run_sync(judged, answer, inquiry, backend)
+
     @property
     def watches(self) -> Watches:
         """What calls make in workspaces that other programs of the person would run."""
@@ -172,10 +189,24 @@ class Sandbox:
         """Remove the session's temp directory and spills, with whatever commands have put there."""
         self._storage.remove(session)
 
+    async def release(self, session: SessionId) -> None:
+        """End what is kept warm for a session."""
+        await self._helpers.forget(session)
+
+    async def aclose(self) -> None:
+        """End what is kept warm for all sessions."""
+        await self._helpers.aclose()
+
     def sweep(self) -> None:
         """Clean up what a killed server left behind. To be called once at start."""
         for verdict in self._selection.verdicts():
             verdict.backend.sweep()
+
+    async def _helper(self, profile: Profile) -> Helper:
+        """Start a helper as a command of that profile would be started."""
+        spawn = (await self._backend()).spawn if profile.mode.confines else unconfined.spawn
+        env = environment.build(profile, str(profile.temp))
+        return await Helper.start(spawn, profile, env, self._settings.umask)
 
     async def _backend(self) -> Backend:
         backend = self._selection.chosen() or await to_thread.run_sync(self._selection.choose)
