@@ -201,8 +201,9 @@ def test_equal_call_ids_of_a_model_are_two_calls(cli: Cli, workspace: Path) -> N
     assert sorted((workspace / "ran").read_text().split()) == ["1", "2"]
 
 
-def test_a_subject_too_large_to_show_never_becomes_an_ask(cli: Cli, workspace: Path) -> None:
-    call = bash("true", sandbox_permissions="danger-full-access", justification="x" * (2 << 20))
+@pytest.mark.parametrize("size", [1 << 20, 2 << 20])
+def test_a_subject_too_large_to_show_never_becomes_an_ask(cli: Cli, workspace: Path, size: int) -> None:
+    call = bash("true", sandbox_permissions="danger-full-access", justification="x" * size)
     model = script(cli.home, {"calls": [call]})
     done = cli("run", "go", "--cwd", str(workspace), "--model", model, "--json")
     printed = events(done)

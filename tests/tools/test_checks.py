@@ -87,5 +87,5 @@ async def test_a_folder_that_is_not_there_is_an_error_before_asking(tools: ToolW
 
 async def test_argument_text_without_end_is_not_even_parsed(tools: ToolWorld, probe: Probe) -> None:
     result = await tools.call(what="x" * (3 << 20))
-    assert (result.data["code"], probe.runs) == ("INVALID_ARGUMENTS", [])
+    assert (result.data["code"], probe.runs) == ("TOO_LARGE_TO_SHOW", [])
     assert "the limit is" in result.data["text"]

@@ -34,6 +34,10 @@ def check(registry: Registry, call: ToolCall, run: RunContext) -> Checked | Ende
     if tool is None:
         known = ", ".join(tool.name for tool in registry.tools()) or "none"
         return Ended(error(Code.UNKNOWN_TOOL, f"there is no tool called {call.name!r}; the tools are: {known}"))
+    size = len(call.arguments)
+    if size > MAX_ARGUMENTS:
+        why = f"the arguments have {size} characters; the limit is {MAX_ARGUMENTS}. Nobody was asked and nothing ran."
+        return Ended(error(Code.TOO_LARGE_TO_SHOW, why))
     args = arguments_of(tool, call.arguments)
     if isinstance(args, str):
         return Ended(error(Code.INVALID_ARGUMENTS, args))
@@ -46,8 +50,6 @@ def check(registry: Registry, call: ToolCall, run: RunContext) -> Checked | Ende
 
 def arguments_of(tool: Tool, text: str) -> Arguments | str:
     """Parse and check argument text: the value, or one line that says what is wrong with it."""
-    if len(text) > MAX_ARGUMENTS:
-        return f"the arguments have {len(text)} characters; the limit is {MAX_ARGUMENTS}"
     try:
         args = parse_arguments(text)
     except SubjectInvalid as failure:
