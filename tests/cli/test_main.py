@@ -24,7 +24,7 @@ def test_help_lists_every_verb(cli: Cli) -> None:
     "verb",
     [
         "web", "run", "link", "doctor", "sandbox", "inbox list", "inbox show", "inbox allow", "inbox reject",
-        "session new", "session list", "log show", "log export", "log verify",
+        "session new", "session list", "session move-away", "log show", "log export", "log verify",
     ],
 )  # fmt: skip
 def test_every_verb_has_help(cli: Cli, verb: str) -> None:

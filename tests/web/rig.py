@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from placet.permission.knobs import Knobs
 from placet.permission.preset import pinned
 from placet.sandbox.policy import Workdir
 from placet.sandbox.workspace.check import WorkspaceFacts, WorkspaceRefused, check
+from placet.sandbox.workspace.quarantine import move_away
 from placet.session.event import Draft, Event
 from placet.session.ids import AskId, SessionId, new_ask_id, new_session_id
 from placet.session.store import Appended
@@ -62,6 +63,9 @@ class Folders:
 
     async def probe_write(self, session: SessionId, workspace: Workdir) -> str | None:
         return None
+
+    def move_away(self, session: SessionId, workspace: Workdir, git_roots: Sequence[Path], path: Path) -> Path:
+        return move_away(workspace, git_roots, workspace.path / path, self.state / "quarantine" / session)
 
     def forget_session(self, session: SessionId) -> None:
         pass

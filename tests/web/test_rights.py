@@ -31,6 +31,7 @@ TABLE = {
     ("GET", "/api/asks/{id}"): Needs(Right.READ),
     ("POST", "/api/sessions/{id}/messages"): Needs(Right.SEND),
     ("POST", "/api/sessions/{id}/stop"): Needs(Right.SEND),
+    ("POST", "/api/sessions/{id}/move-away"): Needs(Right.SEND),
     ("PATCH", "/api/sessions/{id}"): Needs(Right.SEND),
     ("DELETE", "/api/sessions/{id}"): Needs(Right.ADMINISTER),
     # attack 5: whatever widens counts as answering

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ask, talkEvents } from "../dev/fixtures";
 import { type Talk, blank, fold } from "../src/session/fold";
+import { appearedOf } from "../src/tool/result";
 import { toolStatus } from "../src/tool/status";
 import type { LogEvent } from "../src/wire/shapes";
 import { en } from "../src/words/en";
@@ -34,6 +35,16 @@ describe("the fold of a session", () => {
     const talk = fold(blank, events);
     expect(talk.order.filter((key) => key === "message:m-1")).toHaveLength(1);
     expect(talk.entries["message:m-3"]).toMatchObject({ queued: "next-turn" });
+  });
+  it("knows what a call has made that other programs run, and what of it was moved away", () => {
+    const place = { turn: 1, step: 1, position: 0 };
+    const meta = { appeared: [{ path: "Makefile", kind: "make", why: "make runs it" }, { path: 7 }] };
+    const result = { ...place, name: "bash", text: "", isError: false, code: null, value: null, meta };
+    const log = [["tool/call", { ...place, name: "bash", arguments: "{}" }], ["tool/result", result], ["notice", { level: "info", code: "moved-away", text: "x", path: "Makefile" }]] as const;
+    const talk = fold(blank, log.map(([type, data], seq) => ({ session: "s", seq, time: seq, type, key: `k${seq}`, data, cursor: "1" })));
+    const call = talk.entries["call:1.1.0"];
+    expect(call?.kind === "tool" && appearedOf(call.result!.meta)).toEqual({ things: [meta.appeared[0]], more: 0, partly: false });
+    expect(call).toMatchObject({ moved: ["Makefile"] });
   });
   it("survives events of unknown type and with missing fields", () => {
     const odd = ["tool/result", "approval/asked", "approval/decided", "turn/end", "agent/inbox", "cordis/x", "user/message"].map((type, seq) => ({ session: "s", seq, time: 1, type, key: `k${seq}`, data: {}, cursor: "1" }));

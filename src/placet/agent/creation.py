@@ -5,7 +5,7 @@ The page, the socket and a run without a page all create sessions here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -35,6 +35,10 @@ class Workspaces(Protocol):
 
     async def probe_write(self, session: SessionId, workspace: Workdir) -> str | None:
         """Try a write in the workspace, confined; one line if it fails."""
+        ...
+
+    def move_away(self, session: SessionId, workspace: Workdir, git_roots: Sequence[Path], path: Path) -> Path:
+        """Move something of a session's folder into the state directory; returns where it is now. Blocks."""
         ...
 
     def forget_session(self, session: SessionId) -> None:

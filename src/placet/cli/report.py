@@ -81,6 +81,8 @@ class Report:
                 show(f"[{visible_line(data['name'])}] {visible(_command(data['arguments']))}")
             case "tool/result":
                 say(data["text"])
+                for line in appeared(data["meta"], event.session):
+                    warn(line)
             case "approval/asked":
                 say(f"ask {data['id']}: the agent asks for {data['subject']['toMode'] or 'an approval'}")
             case "approval/decided":
@@ -92,6 +94,20 @@ class Report:
                 warn(data["text"])
             case _:
                 pass
+
+
+def appeared(meta: Any, session: str) -> list[str]:
+    """What a call has made and other programs of the person will run, one line each, and how to move it away."""
+    things = meta.get("appeared", [])
+    lines = [f"  {visible_line(one['path'])}: {one['why']}" for one in things]
+    if meta.get("appearedMore"):
+        lines.append(f"  and {meta['appearedMore']} more")
+    if things:
+        lines.insert(0, "Made or changed by this call: files that other programs of yours will run")
+        lines.append(f"  To move one away, while placet runs: placet session move-away {session} PATH")
+    if meta.get("appearedPartly"):
+        lines.append("The folder holds more than placet looks through after a call: there may be other such files.")
+    return lines
 
 
 def _command(arguments: str) -> str:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from placet.cli import process
 from placet.cli.card import session_name
-from placet.cli.client import Client
+from placet.cli.client import Client, segment
 from placet.cli.output import say, say_json, show
 from placet.cli.visible import visible_line
 
@@ -47,6 +47,19 @@ def list_(*, json: Annotated[bool, Parameter(help="Print one JSON object for eac
         show(f"{session['id']}  {session['status']}{asks}  {session['preset']}  {visible_line(session['cwd'])}  {name}")
     if not sessions and not json:
         say("No session yet.")
+    return 0
+
+
+def move_away(session: str, path: str) -> int:
+    """Move a file or folder away that a command has made and other programs of yours would run.
+
+    Args:
+        session: The session's id.
+        path: The path as the result of the command names it.
+    """
+    body = {"path": path, "key": f"cli-{secrets.token_hex(12)}"}
+    moved = Client(process.places()).post(f"/api/sessions/{segment(session)}/move-away", body)
+    show(f"{visible_line(path)} is now {visible_line(moved['to'])}")
     return 0
 
 

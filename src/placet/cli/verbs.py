@@ -72,7 +72,11 @@ _GROUPS = (
     (
         "session",
         "Sessions: new, list.",
-        (("new", "Start a session in a folder with a message."), ("list_", "List the sessions.")),
+        (
+            ("new", "Start a session in a folder with a message."),
+            ("list_", "List the sessions."),
+            ("move_away", "Move away what a command has made and other programs would run."),
+        ),
     ),
     (
         "log",

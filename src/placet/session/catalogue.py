@@ -233,7 +233,7 @@ CATALOGUE: Mapping[str, EventType] = {
         ),
         _row(
             "notice",
-            "level:text code:text text:text ask?:text|null",
+            "level:text code:text text:text ask?:text|null path?:text to?:text by?:by",
             "notice:*",
             "A line for the person, not for the model.",
         ),

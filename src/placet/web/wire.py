@@ -210,6 +210,18 @@ class Stopped(Wire):
     turn: int
 
 
+class MoveAway(Wire):
+    """`path` as the result of a call names it (`meta.appeared`)."""
+
+    path: PathText
+    key: Key
+
+
+class MovedAway(Wire):
+    moved: Literal[True] = True
+    to: str
+
+
 class PermissionChange(Wire):
     """Exactly one of preset, mode and policy."""
 

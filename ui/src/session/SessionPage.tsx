@@ -5,6 +5,7 @@ import { Limits } from "../shell/Limits";
 import { Sheet } from "../shell/Sheet";
 import { oneLine } from "../text/visible";
 import { Icon, Status } from "../theme/icons";
+import { MovingProvider } from "../tool/Appeared";
 import { useHouse, useHouseState } from "../wire/useHouse";
 import { homely } from "../words/folder";
 import { useWords } from "../words/words";
@@ -38,6 +39,7 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: Sessio
   }, [house, id, known, online]);
 
   const onOlder = useCallback(() => house.loadOlder(id), [house, id]);
+  const onMove = useCallback((path: string) => house.moveAway(id, path), [house, id]);
   const choose = useCallback((one: string | null) => onChoose(one), [onChoose]);
 
   const here = openAsks(asks, id);
@@ -93,7 +95,9 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: Sessio
       <div className="middle">
         {config && <Limits config={config} model={summary?.model ?? config.model} />}
         {view?.state === "ready" ? (
-          <Conversation talk={view.talk} partial={view.partial} older={view.before !== null} onOlder={onOlder} onAsk={choose} outbox={pending} onAgain={(one) => void house.sayAgain(id, one)} />
+          <MovingProvider value={online ? onMove : null}>
+            <Conversation talk={view.talk} partial={view.partial} older={view.before !== null} onOlder={onOlder} onAsk={choose} outbox={pending} onAgain={(one) => void house.sayAgain(id, one)} />
+          </MovingProvider>
         ) : (
           <main className="main" id="conversation" tabIndex={0} aria-label={words.shell.conversation}>
             <div className="minutes">

@@ -1,3 +1,4 @@
+import { appearedOf } from "../tool/result";
 import type { Decision, Json, LogEvent, Outcome, Subject, Who } from "../wire/shapes";
 
 type Data = { [name: string]: Json };
@@ -32,6 +33,8 @@ export interface ToolCall {
   asks: Asked[];
   decisions: Record<string, Decision>;
   started: { time: number; mode: string; ask: string | null } | null;
+  /** Paths that the call has made and that were moved away since. */
+  moved: string[];
   result: { time: number; text: string; isError: boolean; code: string | null; value: Json; meta: Data } | null;
 }
 
@@ -97,7 +100,7 @@ const callAt = (talk: Talk, turn: number, step: number, position: number, time: 
   const key = `call:${turn}.${step}.${position}`;
   const known = talk.entries[key];
   if (known?.kind === "tool") return known;
-  return { kind: "tool", key, turn, step, position, name: "", arguments: null, time, asks: [], decisions: {}, started: null, result: null };
+  return { kind: "tool", key, turn, step, position, name: "", arguments: null, time, asks: [], decisions: {}, started: null, moved: [], result: null };
 };
 
 const callOf = (talk: Talk, event: LogEvent): ToolCall =>
@@ -186,11 +189,18 @@ const apply = (talk: Talk, event: LogEvent): void => {
     case "approval/decided":
       return decided(talk, event);
     case "notice":
+      if (data.code === "moved-away") movedAway(talk, text(data.path));
       put(talk, { kind: "notice", key: event.key, level: text(data.level), code: text(data.code), text: text(data.text), time });
       return;
     default:
       return; // types that show nothing of their own here
   }
+};
+
+const movedAway = (talk: Talk, path: string): void => {
+  for (const entry of Object.values(talk.entries))
+    if (entry.kind === "tool" && appearedOf(entry.result?.meta ?? {}).things.some((one) => one.path === path))
+      talk.entries[entry.key] = { ...entry, moved: [...entry.moved, path] };
 };
 
 const followsPreset = (talk: Talk): boolean => {

@@ -6,6 +6,7 @@ import { Status } from "../theme/icons";
 import { span } from "../words/times";
 import { useNow } from "../words/useNow";
 import { useWords } from "../words/words";
+import { Appeared } from "./Appeared";
 import { Output } from "./Output";
 import { Record } from "./Record";
 import { bashResult, callArguments } from "./result";
@@ -51,6 +52,7 @@ export const Tool = memo(({ call, open, onAsk }: { call: ToolCall; open: boolean
         )
       )}
       <Record call={call} bash={bash} />
+      <Appeared call={call} />
       {waiting && onAsk && (
         <p className="fold">
           <button type="button" className="link" onClick={() => onAsk(waiting.id)}>

@@ -55,6 +55,22 @@ export const bashResult = (value: Json): BashResult | null => {
   };
 };
 
+export interface AppearedThings {
+  things: { path: string; kind: string; why: string }[];
+  more: number;
+  partly: boolean;
+}
+
+/** What the result's meta says of files that other programs will run. */
+export const appearedOf = (meta: Data): AppearedThings => ({
+  things: (Array.isArray(meta.appeared) ? meta.appeared : []).flatMap((value) => {
+    const one = object(value);
+    return one && typeof one.path === "string" ? [{ path: one.path, kind: String(one.kind ?? ""), why: String(one.why ?? "") }] : [];
+  }),
+  more: Number(meta.appearedMore ?? 0) || 0,
+  partly: meta.appearedPartly === true,
+});
+
 export interface CallArguments {
   /** The command of a shell call, else null. */
   command: string | null;

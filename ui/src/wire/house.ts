@@ -95,6 +95,16 @@ export class House {
     }
   }
 
+  /** Moves away what a call has made; tells what kept it from that, or null. */
+  async moveAway(session: string, path: string): Promise<string | null> {
+    try {
+      await this.client.post(`/api/sessions/${session}/move-away`, { path, key: newKey() });
+      return null;
+    } catch (error) {
+      return error instanceof Refused ? error.message : "";
+    }
+  }
+
   async create(fields: { cwd: string; preset?: string; message?: string; model?: string; key: string }): Promise<{ session: Summary } | { refused: string }> {
     try {
       const session = await this.client.post<Summary>("/api/sessions", fields);

@@ -150,6 +150,17 @@ export interface ModelChoice {
   real: boolean;
 }
 
+/** `path` as the result of a call names it (`meta.appeared`). */
+export interface MoveAway {
+  path: string;
+  key: string;
+}
+
+export interface MovedAway {
+  moved?: true;
+  to: string;
+}
+
 export interface NewLink {
   url: string;
   code: string;

@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from placet.session.ids import MessageId, SessionId
 from placet.web.desk import DeskDep
+from placet.web.gestures import moving
 from placet.web.gestures import session as gestures
 from placet.web.rights import Right, needs
 from placet.web.routes.sessions import Id
@@ -13,6 +14,8 @@ from placet.web.wire import (
     Keyed,
     MessageAccepted,
     ModelChange,
+    MoveAway,
+    MovedAway,
     NewMessage,
     PermissionChange,
     PermissionView,
@@ -38,6 +41,16 @@ async def send(desk: DeskDep, caller: CallerDep, id: Id, request: NewMessage) ->
 async def stop(desk: DeskDep, caller: CallerDep, id: Id, request: Keyed) -> Stopped:
     """Stop the open turn; the answer comes after the commit."""
     return Stopped(turn=await gestures.stop(desk, caller, SessionId(id), request.key))
+
+
+@router.post(
+    "/api/sessions/{id}/move-away",
+    dependencies=[needs(Right.SEND)],
+    responses={409: {"model": ErrorBody, "description": "It is not there any more, or cannot be moved"}},
+)
+async def move_away(desk: DeskDep, caller: CallerDep, id: Id, request: MoveAway) -> MovedAway:
+    """Move away something that a call has made and other programs of yours would run."""
+    return await moving.move_away(desk, caller, SessionId(id), request)
 
 
 @router.post(
