@@ -92,3 +92,14 @@ class Profile:
         if self.mode is SandboxMode.READ_ONLY:
             return (self.temp,)
         return (self.workspace.path, *self.git_roots, self.temp)
+
+    def check_roots(self) -> None:
+        """Raise `WorkdirChanged` if the way to a root leads over a symlink now.
+
+        The roots were resolved when the session was created. Another session, in a folder above, can put a symlink in
+        the place of one, and the right to write would follow it to wherever it leads.
+        """
+        for root in (self.workspace.path, *self.git_roots):
+            real = os.path.realpath(root)
+            if real != str(root):
+                raise WorkdirChanged(f"The folder {str(root)!r} of this session was replaced by a symlink to {real!r}")

@@ -14,7 +14,18 @@ from typing import Any
 
 import pytest
 
-from placet.sandbox import Backend, Command, Enforcement, Run, Sandbox, SandboxMode, Selection, Settings, Workdir
+from placet.sandbox import (
+    Backend,
+    Command,
+    Enforcement,
+    Run,
+    Sandbox,
+    SandboxMode,
+    Selection,
+    Settings,
+    Workdir,
+    WorkdirChanged,
+)
 from placet.session.ids import SessionId
 
 READ_ONLY, WORKSPACE_WRITE, FULL = SandboxMode
@@ -98,6 +109,14 @@ class BackendContract:
         assert (await rig.run('echo one > "$TMPDIR/note"', mode)).exit_code == 0
         assert (await rig.run('cat "$TMPDIR/note"; mktemp', mode)).stdout.text.startswith("one\n")
         assert (rig.sandbox.temp_dir(rig.session) / "note").read_text() == "one\n"
+
+    @pytest.mark.parametrize("mode", CONFINING)
+    async def test_a_workspace_that_became_a_symlink_runs_nothing(self, rig: Rig, mode: SandboxMode) -> None:
+        rig.ws.rmdir()
+        rig.ws.symlink_to(rig.outside.name)
+        with pytest.raises(WorkdirChanged):
+            await rig.run("echo x > note", mode, workdir=Workdir.of(rig.ws))
+        assert list(rig.outside.iterdir()) == []
 
     async def test_sbx_01_no_magic_link_of_a_process_leads_out(self, rig: Rig) -> None:
         target = rig.outside / "target"

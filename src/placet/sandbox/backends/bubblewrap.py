@@ -83,6 +83,7 @@ class Bubblewrap:
         program = self._program()
         if program is None or self._form is None:
             raise SandboxUnavailable("bwrap is no longer there", "install the package bubblewrap")
+        launch.profile.check_roots()
         if not visible(launch.workdir.path, launch.profile):
             raise WorkdirUnusable(f"The directory {launch.workdir.path} cannot be seen from inside the sandbox")
         scope = self._sentinels.hold(guarded(launch.profile))

@@ -90,6 +90,7 @@ class Landlock:
         """Nothing is left behind that this backend could remove."""
 
     def _begin(self, launch: Launch) -> KeptProcess:
+        launch.profile.check_roots()
         handle = launch.workdir.open()
         try:
             rules = self._rules(launch.profile)
