@@ -38,13 +38,13 @@ def build(words: Sequence[str] = ()) -> cyclopts.App:
     for name, help_line, verbs in _GROUPS:
         group = cyclopts.App(name=name, help=help_line)
         for verb, line in verbs:
-            _add(group, f"placet.cli.{name}:{verb}", line, asked=list(words[:2]) == [name, verb.rstrip("_")])
+            _add(group, f"placet.cli.{name}:{verb}", line, asked=list(words[:2]) == [name, _typed(verb)])
         app.command(group)
     return app
 
 
 def _add(app: cyclopts.App, path: str, line: str, *, asked: bool) -> None:
-    name = path.partition(":")[2].rstrip("_")
+    name = _typed(path.partition(":")[2])
     if asked:
         app.command(path, name=name)
     else:
@@ -71,7 +71,7 @@ _GROUPS = (
     ),
     (
         "session",
-        "Sessions: new, list.",
+        "Sessions: new, list, move-away.",
         (
             ("new", "Start a session in a folder with a message."),
             ("list_", "List the sessions."),
@@ -88,6 +88,11 @@ _GROUPS = (
         ),
     ),
 )
+
+
+def _typed(verb: str) -> str:
+    """The word for the function of that name, as it is typed."""
+    return verb.rstrip("_").replace("_", "-")
 
 
 def run(arguments: Sequence[str], *, umask: int) -> int:
