@@ -20,7 +20,8 @@ from placet.testing.page_key import PageKey, SigningAuth
 from tests.cli.conftest import Cli
 from tests.cli.server import Server
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=30_000)
+_PRESSES = 5
 
 WIDE = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
@@ -125,7 +126,7 @@ def make_home(chromium: Browser, built_page: Path) -> Iterator[Callable[..., Hom
             arguments = ("--model", f"script:{script}")
         server = Server(cli, *arguments).ready()
         context = chromium.new_context(viewport=WIDE, locale="en-US")  # type: ignore[arg-type]
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(30_000)
         home = Home(cli, server, context, arguments)
         homes.append(home)
         if signed_in:
@@ -148,9 +149,18 @@ def asking_home(make_home: Callable[..., Home]) -> Home:
 
 
 def sign(page: Page, field: str) -> None:
-    """Press one of the fields once it is armed, with the real mouse."""
-    expect(page.locator(".acts[data-armed]")).to_be_visible()
-    page.get_by_role("button", name=field).first.click()
+    """Press one of the fields with the real mouse, as soon as it is armed.
+
+    A sheet that moves under the hand drops the press and arms anew; then it is pressed anew, as a person does.
+    """
+    sheet = page.locator(f"article.ask[data-ask='{ask_id(page)}']")
+    waiting = sheet.locator(".acts[data-armed], .acts.arming")  # neither is there once a press was taken
+    for _ in range(_PRESSES):
+        expect(sheet.locator(".acts[data-armed]")).to_be_visible()
+        sheet.get_by_role("button", name=field).first.click()
+        if waiting.count() == 0:
+            return
+    raise AssertionError(f"{field} was pressed {_PRESSES} times, and never taken")
 
 
 def ask_id(page: Page) -> str:

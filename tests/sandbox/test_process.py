@@ -9,7 +9,6 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
@@ -27,14 +26,18 @@ PLACES = [("bubblewrap", WORKSPACE_WRITE), ("landlock", WORKSPACE_WRITE), ("bubb
 
 
 @pytest.fixture(params=PLACES, ids=["bubblewrap", "landlock", "full-access"])
-def everywhere(request: pytest.FixtureRequest) -> Iterator[tuple[Rig, SandboxMode]]:
+def everywhere(request: pytest.FixtureRequest) -> tuple[Rig, SandboxMode]:
     """A rig and a mode, for each way in which a command can run."""
     name, mode = request.param
     made = request.getfixturevalue(name)
     made.sandbox.selection.choose()
-    for pid, _ in zombies():  # of other tests, whose servers were killed: this process adopts what they leave
-        processes.reap(pid)
-    yield made, mode
+    return made, mode
+
+
+@pytest.fixture
+def since() -> int:
+    """When the test began, in the ticks of /proc: this process also adopts what servers of earlier tests leave."""
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
 
 
 @pytest.fixture
@@ -56,9 +59,9 @@ def alive(mark: str) -> list[int]:
     return found
 
 
-def zombies() -> list[tuple[int, str]]:
-    """The dead children of this process that nobody has reaped, with their names."""
-    dead = [seen for seen in processes.own_children() if seen.dead]
+def zombies(since: int) -> list[tuple[int, str]]:
+    """The dead children of this process that were started since then and that nobody has reaped, with their names."""
+    dead = [seen for seen in processes.own_children() if seen.dead and seen.start >= since]
     return [(seen.pid, processes.status(seen.pid).get("Name", "")) for seen in dead]
 
 
@@ -73,7 +76,7 @@ def zombies() -> list[tuple[int, str]]:
     ],
 )
 async def test_bsh_01_a_silent_child_delays_nothing_and_is_gone(
-    everywhere: tuple[Rig, SandboxMode], script: str, code: int, said: str, nap: str
+    everywhere: tuple[Rig, SandboxMode], script: str, code: int, said: str, nap: str, since: int
 ) -> None:
     rig, mode = everywhere
     began = time.monotonic()
@@ -81,17 +84,19 @@ async def test_bsh_01_a_silent_child_delays_nothing_and_is_gone(
     assert time.monotonic() - began < 10
     assert (done.exit_code, done.stdout.text) == (code, said)
     assert alive(nap) == []
-    assert zombies() == []
+    assert zombies(since) == []
 
 
-async def test_bsh_03_after_a_timeout_nothing_goes_on(everywhere: tuple[Rig, SandboxMode], nap: str) -> None:
+async def test_bsh_03_after_a_timeout_nothing_goes_on(
+    everywhere: tuple[Rig, SandboxMode], nap: str, since: int
+) -> None:
     rig, mode = everywhere
     script = f"echo before; (trap '' TERM; sleep {nap}; echo late > late.txt) & (setsid sleep {nap} &) ; wait"
     done = await rig.run(script, mode, timeout_ms=2_000)
     assert (done.timed_out, done.aborted, done.exit_code, done.signal) == (True, False, None, "SIGTERM")
     assert done.stdout.text == "before\n"
     assert alive(nap) == []
-    assert zombies() == []
+    assert zombies(since) == []
     assert not (rig.ws / "late.txt").exists()
 
 
@@ -139,7 +144,9 @@ async def test_a_stop_before_the_start_starts_nothing(everywhere: tuple[Rig, San
     assert not (rig.ws / "ran").exists()
 
 
-async def test_starts_stopped_at_any_moment_leave_nothing(everywhere: tuple[Rig, SandboxMode], nap: str) -> None:
+async def test_starts_stopped_at_any_moment_leave_nothing(
+    everywhere: tuple[Rig, SandboxMode], nap: str, since: int
+) -> None:
     rig, mode = everywhere
     before = len(os.listdir("/proc/self/fd"))
     for number in range(300 // SHARE):
@@ -149,7 +156,7 @@ async def test_starts_stopped_at_any_moment_leave_nothing(everywhere: tuple[Rig,
             await anyio.sleep(number * 0.0007)
             stop.abort()
     assert alive(nap) == []
-    assert zombies() == []
+    assert zombies(since) == []
     assert len(os.listdir("/proc/self/fd")) <= before + 4
 
 
@@ -164,7 +171,7 @@ async def test_a_cancelled_task_kills_its_command(everywhere: tuple[Rig, Sandbox
 
 
 async def test_bsh_10_stubborn_commands_die_when_their_server_gives_up(
-    everywhere: tuple[Rig, SandboxMode], nap: str
+    everywhere: tuple[Rig, SandboxMode], nap: str, since: int
 ) -> None:
     rig, mode = everywhere
     count = 10
@@ -185,7 +192,7 @@ async def test_bsh_10_stubborn_commands_die_when_their_server_gives_up(
         await ready.wait()
         group.cancel_scope.cancel()
     assert alive(nap) == []
-    assert zombies() == []
+    assert zombies(since) == []
 
 
 async def test_commands_at_once_do_not_disturb_each_other(everywhere: tuple[Rig, SandboxMode]) -> None:
