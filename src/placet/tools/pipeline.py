@@ -178,7 +178,8 @@ class Pipeline:
             return stopped(subject.ask) if run.signal.aborted else await self._granted(call, run, asked, decision)
         if decision.outcome is Outcome.CANCELLED and run.signal.aborted:
             return stopped(subject.ask)
-        code, text = texts.denial(decision, subject.to_mode)
+        tool = self.registry.get(call.name)
+        code, text = texts.denial(decision, subject.to_mode, "command" if tool is None else tool.noun)
         return refused(code, text, ask=subject.ask)
 
     # From the guards to the body.

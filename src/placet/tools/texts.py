@@ -6,9 +6,7 @@ from placet.approval.outcome import Decision, Outcome, WhoKind
 from placet.sandbox.mode import SandboxMode
 from placet.tools.codes import Code, Unused
 
-FINAL = (
-    "This is final for this command: do not repeat it in this turn, and do not try to reach the same by other means."
-)
+FINAL = "This is final for this {noun}: do not repeat it in this turn, and do not try to reach the same by other means."
 
 UNUSED = {
     Unused.DIGEST: "what would run is not what was signed",
@@ -21,14 +19,14 @@ UNUSED = {
 }
 
 
-def what(to_mode: str | None) -> str:
+def what(to_mode: str | None, noun: str) -> str:
     """Name what was asked for."""
-    return "this call" if to_mode is None else f'running this command once with "{to_mode}" access'
+    return "this call" if to_mode is None else f'running this {noun} once with "{to_mode}" access'
 
 
-def denial(decision: Decision, to_mode: str | None) -> tuple[Code, str]:
+def denial(decision: Decision, to_mode: str | None, noun: str = "command") -> tuple[Code, str]:
     """Return code and sentence of a decision that grants nothing, with the person's note."""
-    asked = what(to_mode)
+    asked = what(to_mode, noun)
     match decision.outcome:
         case Outcome.REJECTED if decision.who.kind is WhoKind.POLICY:
             text = (
@@ -37,7 +35,8 @@ def denial(decision: Decision, to_mode: str | None) -> tuple[Code, str]:
             )
             return Code.APPROVAL_REJECTED, text
         case Outcome.REJECTED:
-            return Code.APPROVAL_REJECTED, _with_note(f"the user rejected {asked}. It did not run. {FINAL}", decision)
+            said = f"the user rejected {asked}. It did not run. {FINAL.format(noun=noun)}"
+            return Code.APPROVAL_REJECTED, _with_note(said, decision)
         case Outcome.CANCELLED:
             text = f"the question about {asked} was cancelled before an answer came. It did not run. Nobody refused it."
             return Code.APPROVAL_CANCELLED, text
@@ -72,19 +71,19 @@ def in_force(mode: SandboxMode) -> str:
     return f'[sandbox: "{mode}" is in force already; the call ran in it and nobody was asked]'
 
 
-def rejected_before(to_mode: str) -> str:
+def rejected_before(to_mode: str, noun: str = "command") -> str:
     """Say that an equal call was rejected in this turn."""
     return (
-        f'the user rejected this very command with "{to_mode}" access in this turn already. It did not run and nobody'
-        f" was asked again. {FINAL}"
+        f'the user rejected this very {noun} with "{to_mode}" access in this turn already. It did not run and nobody'
+        f" was asked again. {FINAL.format(noun=noun)}"
     )
 
 
-def exhausted(count: int) -> str:
+def exhausted(count: int, noun: str = "command") -> str:
     """Say that no more widening is asked about in this turn."""
     return (
         f"{count} requests for more access were rejected in this turn, so no further one is shown to the user. The"
-        " command did not run. Go on within the sandbox, or end your turn and say what you need and why."
+        f" {noun} did not run. Go on within the sandbox, or end your turn and say what you need and why."
     )
 
 

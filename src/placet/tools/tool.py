@@ -120,6 +120,11 @@ class Tool(Protocol):
         ...
 
     @property
+    def noun(self) -> str:
+        """What a call of it is called where it is refused."""
+        return "command"
+
+    @property
     def package(self) -> str | None:
         """The package that it belongs to, for a tool of a plugin."""
         return None

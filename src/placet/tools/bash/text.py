@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from placet.approval.outcome import Policy
 from placet.sandbox.execution.output import Captured
-from placet.sandbox.mode import SandboxMode
 from placet.sandbox.process import Facts, Run
 
 
@@ -40,11 +38,6 @@ HINT = (
     " mode that suffices and a one-sentence justification; a person is asked to allow it]"
 )
 FINAL = "[sandbox: nobody can be asked for more access here, so this denial is final]"
-
-
-def offers_escalation(mode: SandboxMode, policy: Policy, *, confines: bool) -> bool:
-    """Whether a denied command may be retried with a wider mode, because a person would be asked."""
-    return confines and mode.confines and policy is Policy.ASK
 
 
 def value(run: Run, *, timeout_ms: float) -> dict[str, Any]:

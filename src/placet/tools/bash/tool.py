@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from placet.sandbox.errors import SandboxUnavailable
-from placet.sandbox.mode import SandboxMode
-from placet.sandbox.policy import Profile, Workdir
 from placet.sandbox.process import LONGEST_COMMAND, Command
 from placet.sandbox.service import Sandbox
 from placet.session.codec import escape
 from placet.tools.bash import words
-from placet.tools.bash.text import offers_escalation, rendered, value
+from placet.tools.bash.text import rendered, value
 from placet.tools.codes import Code
+from placet.tools.escalation import offers_escalation, profile_of, unpaired, wished
 from placet.tools.jobs import JobRefused, Jobs
 from placet.tools.jobs.words import started
 from placet.tools.schema import complaints, schema
@@ -122,13 +120,7 @@ class BashTool(Tool):
             return complaints(failure)
         if args.get("run_in_background") and "timeoutMs" in args:
             return "timeoutMs does not go with run_in_background: a job has no time limit; end it with job_kill"
-        if "sandbox_permissions" in args and "justification" not in args:
-            return "sandbox_permissions needs a justification: one sentence that says why this command has to do more"
-        if "justification" in args and "sandbox_permissions" not in args:
-            return "justification stands alone: send it only together with sandbox_permissions"
-        if "justification" in args and not args["justification"].strip():
-            return "justification is blank: say in one sentence why this command has to do more"
-        return None
+        return unpaired(args, self.noun)
 
     def workdir(self, args: Arguments) -> str | None:
         """Return the folder that the call names."""
@@ -137,9 +129,7 @@ class BashTool(Tool):
 
     def stakes(self, args: Arguments) -> Stakes | None:
         """Return the wider mode that the call wishes for, with the model's words."""
-        if "sandbox_permissions" not in args:
-            return None
-        return Stakes(SandboxMode(args["sandbox_permissions"]), args["justification"])
+        return wished(args)
 
     def parallel(self, args: Arguments) -> bool:
         """Commands of one message run side by side; the description says so."""
@@ -151,7 +141,7 @@ class BashTool(Tool):
             return await self._start(self._jobs, args["command"], call)
         timeout = args.get("timeoutMs", DEFAULT_TIMEOUT)
         command = Command(
-            profile=self._profile(call),
+            profile=profile_of(self._sandbox, call),
             script=args["command"],
             workdir=call.workdir,
             timeout_ms=timeout,
@@ -170,18 +160,10 @@ class BashTool(Tool):
 
     async def _start(self, jobs: Jobs, script: str, call: CallContext) -> ToolOutput:
         """Start the command as a job, and return its id at once (C10, C19)."""
-        command = Command(profile=self._profile(call), script=script, workdir=call.workdir)
+        command = Command(profile=profile_of(self._sandbox, call), script=script, workdir=call.workdir)
         try:
             job = await jobs.start(call, script, command)
         except JobRefused as refusal:
             return error(refusal.code, f"{refusal}. The command did not run.")
         meta = {"cwd": escape(str(call.workdir.path))}
         return ToolOutput(started(job.started.id), {"kind": "background", "jobId": job.started.id}, meta=meta)
-
-    def _profile(self, call: CallContext) -> Profile:
-        """Return what this call may touch: the session's own folder, as it was when the session was created."""
-        created = call.log.events[0].data
-        device, _, inode = created["cwdId"].partition(":")
-        workspace = Workdir(Path(created["cwd"]), int(device), int(inode))
-        git_roots = [Path(root) for root in created["gitRoots"]]
-        return self._sandbox.profile(call.session, workspace, call.mode, git_roots=git_roots, escalated=call.escalated)

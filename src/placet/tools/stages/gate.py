@@ -59,7 +59,7 @@ def _asks(checked: Checked, run: RunContext, stakes: Stakes) -> Asks | Ended:
     rejections = run.log.see(REJECTIONS)
     call, cwd = checked.request.call, escape(str(checked.workdir.path))
     if likeness(call.name, call.arguments, cwd, stakes.to_mode) in rejections.rejected:
-        return refused(Code.ALREADY_REJECTED, texts.rejected_before(stakes.to_mode))
+        return refused(Code.ALREADY_REJECTED, texts.rejected_before(stakes.to_mode, checked.tool.noun))
     if rejections.exhausted:
-        return refused(Code.ALREADY_REJECTED, texts.exhausted(rejections.count))
+        return refused(Code.ALREADY_REJECTED, texts.exhausted(rejections.count, checked.tool.noun))
     return Asks(stakes.to_mode, f"escalate sandbox to {stakes.to_mode}: {stakes.reason}")
