@@ -86,7 +86,7 @@ class House:
 
     async def work(self) -> None:
         """Let a worker work until nothing wakes the agent."""
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             assert await Worker(self.kit, self.session).run() is None
 
     async def log(self) -> list[Event]:
@@ -100,7 +100,7 @@ class House:
 
     async def wait_for(self, kind: str, count: int = 1, session: SessionId | None = None) -> list[Event]:
         """Return the events of a type as soon as there are that many."""
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             async with self.store.doorbell() as bell:
                 while True:
                     found = await self.store.feed(0, types={kind}, session=session or self.session, limit=1000)
@@ -151,7 +151,7 @@ class House:
 
 async def until(holds: Callable[[], bool]) -> None:
     """Return as soon as something holds that no event tells."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         while not holds():  # noqa: ASYNC110 - nobody sets an event for it
             await anyio.sleep(0.005)
 

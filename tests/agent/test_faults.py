@@ -74,7 +74,7 @@ async def test_a_store_that_is_gone_ends_the_worker_which_says_nothing(tmp_path:
         model = ScriptedModel([Say("I speak.", (call("trace", line="a"),), during=go_away)])
         object.__setattr__(home.kit, "models", lambda name: model)
         await home.send()
-        with pytest.raises(StoreGone), anyio.fail_after(30):
+        with pytest.raises(StoreGone), anyio.fail_after(60):
             await Worker(home.kit, home.session).run()
         store.down = False
         assert (await home.types())[-1] == "user/message" and home.ran() == []
@@ -106,7 +106,7 @@ async def test_a_worker_that_lost_its_lease_settles_nothing_and_drops_its_memory
     async with house(tmp_path, model) as home:
         await home.send()
         before = None
-        with pytest.raises(LeaseLost), anyio.fail_after(30):
+        with pytest.raises(LeaseLost), anyio.fail_after(60):
             await Worker(home.kit, home.session).run()
         before = await home.types()
         assert before[-1] == "user/message", "not a word of what it had in memory"

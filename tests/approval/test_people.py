@@ -41,7 +41,7 @@ async def test_a26_an_open_ask_outlives_its_worker_and_is_re_armed_with_the_same
             decisions.append(await worker.dispatcher.resume(worker.log, worker.lease, asked, signal=worker.signal))
 
         group.start_soon(resume)
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while not (await worker.inbox.open()).asks[0].rearmed:
                 await anyio.lowlevel.checkpoint()
         await worker.answer(asked)

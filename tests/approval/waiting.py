@@ -26,7 +26,7 @@ async def waiting(world: World, **more: object) -> AsyncIterator[Waiting]:
     async def ask() -> None:
         found.decision = await world.decide(**more)
 
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             group.start_soon(ask)
             yield found

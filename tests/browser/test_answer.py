@@ -237,7 +237,7 @@ def test_ui10_the_fields_lock_at_once_and_say_that_it_is_on_its_way(asking_home:
     held: list[Route] = []
     page.route("**/decision", lambda route: held.append(route))
     sign(page, "Reject")
-    expect(page.get_by_text("Sending “Reject”…")).to_be_visible(timeout=1000)
+    expect(page.get_by_text("Sending “Reject”…")).to_be_visible()
     expect(page.locator(".act[aria-disabled=true]")).to_have_count(2)
     held[0].continue_()
     expect(page.locator(".seal")).to_contain_text("Rejected")

@@ -348,7 +348,7 @@ class AskMachine(RuleBasedStateMachine):
 
     async def _quiet(self) -> None:
         """Return when every living worker stands at a gate or waits for a person who has not answered."""
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             while not await self._all_wait():
                 pass  # each look reads the store, and lets the workers go on meanwhile
 

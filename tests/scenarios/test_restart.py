@@ -40,7 +40,7 @@ async def people(tmp_path: Path, sessions: int = 1) -> AsyncIterator[list[House]
 
 async def held_by(home: House, pid: int) -> None:
     """Return as soon as the process with that pid works on the session."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         while True:
             lease = await home.store.current_lease(home.session)
             if lease is not None and lease.holder.startswith(f"{pid}:") and alive(lease.holder):
@@ -121,7 +121,7 @@ async def test_a26_apr_05_sigterm_settles_nothing(tmp_path: Path) -> None:
             await home.send()
             asked = await home.asks(2)
             server.terminate()
-            server.wait(timeout=10)
+            server.wait(timeout=60)
         assert not await home.of("approval/decided") and not await home.of("turn/end")
         with started(database, "serve"):
             for event in asked.values():

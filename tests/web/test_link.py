@@ -121,7 +121,7 @@ async def test_attack_21_the_secret_lies_in_a_file_for_the_owner_only_until_it_i
     assert stat.S_IMODE(facts.st_mode) == 0o600 and stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert house.serving.link.url.replace("&", "&amp;") in path.read_text()
     async with house.page(house.secret):
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             while path.exists():
                 await anyio.lowlevel.checkpoint()
 

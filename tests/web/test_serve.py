@@ -31,7 +31,7 @@ async def test_a26_a_signal_ends_the_server_soon_although_a_stream_is_open_and_s
         event = await house.ask(await house.session())
         async with LinkedPage.link(outside.facts["url"], outside.secret) as page, aclosing(page.frames()) as frames:
             await anext(frames)
-            with anyio.fail_after(20):
+            with anyio.fail_after(60):
                 assert await outside.end(how) == 0
         assert await house.store.lookup(event.session, f"decided:{event.data['id']}") is None
         assert not Path(outside.facts["socket"]).exists() and not Path(outside.facts["link_file"]).exists()
