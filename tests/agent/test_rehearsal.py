@@ -12,6 +12,7 @@ from placet.agent.model.port import Message
 from placet.agent.model.rehearsal import GREETING, Answer, Rehearsal, denied_path, narrowest, respond
 from placet.sandbox.mode import SandboxMode
 from placet.tools.bash.text import HINT
+from placet.tools.jobs.words import started as background
 
 pytestmark = pytest.mark.anyio
 
@@ -136,3 +137,16 @@ async def test_the_text_is_streamed_in_pieces_and_the_same_again_after_a_crash()
     assert len(first) > 20 and isinstance(first[-1], Reply)
     assert "".join(piece.text for piece in first if isinstance(piece, TextDelta)) == GREETING
     assert first == [piece async for piece in Rehearsal(pace=0).stream(request)]
+
+
+def test_a_line_that_ends_with_an_ampersand_runs_in_the_background_and_its_end_is_told() -> None:
+    answer = respond((UserTurn("$ npm run dev &"),))
+    [call] = [json.loads(call.arguments) for call in answer.calls]
+    assert call["command"] == "npm run dev" and call["run_in_background"] is True
+    told = AssistantTurn("", tuple(answer.calls))
+    started = ToolReturn(answer.calls[0].id, "bash", background("j-1"), False)
+    [said] = respond((UserTurn("$ npm run dev &"), told, started)).sentences
+    assert "runs in the background" in said
+    over = UserTurn("Background job j-1 is over [ended, exit code: 1]. Command: npm run dev", "plugin")
+    [said] = respond((UserTurn("$ npm run dev &"), told, started, AssistantTurn(said, ()), over)).sentences
+    assert said.startswith("Background job j-1 is over [ended, exit code: 1]")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from placet.sandbox.mode import SandboxMode
+from tests.tools.jobs import JobWorld, job_world
 from tests.tools.world import Probe, ToolWorld, tool_world
 
 
@@ -22,3 +24,17 @@ def probe(tools: ToolWorld) -> Probe:
     """Return the probe of that session."""
     assert isinstance(tools.tool, Probe)
     return tools.tool
+
+
+@pytest.fixture
+async def jobs(tmp_path: Path, needs_bubblewrap: str) -> AsyncIterator[JobWorld]:
+    async with job_world(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+async def full_jobs(tmp_path: Path) -> AsyncIterator[JobWorld]:
+    """Return a world in full access, so that the processes of jobs can be seen."""
+    async with job_world(tmp_path) as made:
+        await made.tools.set_mode(SandboxMode.DANGER_FULL_ACCESS)
+        yield made

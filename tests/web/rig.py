@@ -22,6 +22,7 @@ from placet.kernel.bus import Bus
 from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.permission.knobs import Knobs
 from placet.permission.preset import pinned
+from placet.sandbox import Sandbox, Selection, backends
 from placet.sandbox.policy import Workdir
 from placet.sandbox.workspace.check import WorkspaceFacts, WorkspaceRefused, check
 from placet.sandbox.workspace.quarantine import move_away
@@ -30,6 +31,7 @@ from placet.session.ids import AskId, SessionId, new_ask_id, new_session_id
 from placet.session.store import Appended
 from placet.session.stores.sqlite import SqliteStore
 from placet.testing.page_key import LinkedPage
+from placet.tools.jobs import Jobs
 from placet.web.desk import Said
 from placet.web.serve import Serving, serve
 from placet.web.services import Installation, ModelEntry, Services
@@ -69,6 +71,14 @@ class Folders:
 
     def forget_session(self, session: SessionId) -> None:
         pass
+
+
+@dataclass
+class Places:
+    """Where the sandbox keeps its files."""
+
+    state: Path
+    config_file: Path
 
 
 @dataclass
@@ -191,6 +201,7 @@ def services_over(
         crew=voices,
         workspaces=Folders(state),
         knobs=Knobs(store),
+        jobs=Jobs(Sandbox(Places(state, state / "config.toml"), Selection(backends(state))), store),
         installation=Installation(**(facts | installation)),
         state=state,
         clock=clock,

@@ -34,6 +34,8 @@ TABLE = {
     ("POST", "/api/sessions/{id}/move-away"): Needs(Right.SEND),
     ("PATCH", "/api/sessions/{id}"): Needs(Right.SEND),
     ("DELETE", "/api/sessions/{id}"): Needs(Right.ADMINISTER),
+    ("GET", "/api/sessions/{id}/jobs/{job}/output"): Needs(Right.READ),
+    ("POST", "/api/sessions/{id}/jobs/{job}/kill"): Needs(Right.SEND),
     # attack 5: whatever widens counts as answering
     ("POST", "/api/sessions"): Needs(Right.ANSWER),
     ("POST", "/api/sessions/{id}/model"): Needs(Right.ANSWER),

@@ -30,6 +30,8 @@ from placet.sandbox.service import Sandbox
 from placet.session.store import Store
 from placet.tools.appearances import Appearances
 from placet.tools.bash import BashTool
+from placet.tools.files import file_tools
+from placet.tools.jobs import Jobs, job_tools
 from placet.tools.pipeline import Pipeline
 from placet.tools.registry import Registry
 from placet.tools.stages.hooks import Stages
@@ -51,6 +53,7 @@ class Placet:
     inbox: Inbox
     responders: Responders
     sandbox: Sandbox
+    jobs: Jobs
     tools: Registry
     kit: Kit
     crew: Crew
@@ -71,7 +74,8 @@ class Placet:
 async def open_placet(config: Config, *, kind: Kind, clock: Clock = SYSTEM_CLOCK) -> AsyncIterator[Placet]:
     """Put placet together: `web` waits for people, `run` has nobody to ask, so that its asks end `unavailable`.
 
-    Raises `Refused` with one line for a state directory, store or model that cannot be used. Leaving settles nothing.
+    Raises `Refused` with one line for a state directory, store or model that cannot be used. Leaving ends the jobs
+    of this process, and settles no ask.
     """
     places = config.places
     places.prepare()
@@ -86,7 +90,12 @@ async def open_placet(config: Config, *, kind: Kind, clock: Clock = SYSTEM_CLOCK
         with registered(places.processes, kind) as holder:
             placet = _assembled(config, kind, clock, holder, store, models, name)
             await to_thread.run_sync(_first_look, placet.sandbox)
-            yield placet
+            try:
+                async with placet.jobs.serving():
+                    yield placet
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await placet.sandbox.aclose()
     finally:
         with anyio.CancelScope(shield=True):
             await store.aclose()
@@ -103,7 +112,8 @@ def _assembled(
     if kind == "web":
         responders.register(inbox.responder())
     dispatcher = Dispatcher(store, responders, clock, policy=policy, max_open=asks.open_limit)
-    tools = Registry([BashTool(sandbox, confines=lambda: sandbox.selection.choose() is not None)])
+    jobs = Jobs(sandbox, store, clock, modes=mode)
+    tools = _tools(sandbox, None)
     kit = Kit(
         store=store,
         dispatcher=dispatcher,
@@ -116,8 +126,19 @@ def _assembled(
     )
     return Placet(
         config=config, clock=clock, holder=holder, store=store, inbox=inbox, responders=responders,
-        sandbox=sandbox, tools=tools, kit=kit, crew=Crew(kit), channel=kind,
+        sandbox=sandbox, jobs=jobs, tools=tools, kit=kit, crew=Crew(kit), channel=kind,
     )  # fmt: skip
+
+
+def _tools(sandbox: Sandbox, jobs: Jobs | None) -> Registry:
+    """What the agent can call; without jobs nothing runs in the background."""
+
+    def confines() -> bool:
+        return sandbox.selection.choose() is not None
+
+    bash = BashTool(sandbox, confines=confines, jobs=jobs)
+    own = job_tools(jobs) if jobs is not None else ()
+    return Registry([bash, *file_tools(sandbox, confines=confines), *own])
 
 
 def _stages(sandbox: Sandbox) -> Stages:

@@ -27,6 +27,7 @@ async def services_of(placet: Placet) -> Services:
         crew=placet.crew,
         workspaces=placet.sandbox,
         knobs=Knobs(placet.store),
+        jobs=placet.jobs,
         installation=await to_thread.run_sync(_installation, placet, report),
         state=placet.config.places.state,
         clock=placet.clock,

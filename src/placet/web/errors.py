@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from placet.web.wire import JobName
+
 
 class ApiError(Exception):
     """A request that gets no; the sender sees the code, the sentence and the hint, and nothing else.
@@ -56,6 +60,19 @@ class Conflict(ApiError):
 
     status = 409
     code = "conflict"
+
+
+class JobsRunning(Conflict):
+    """Nobody's fault: jobs run that this would end, and the sender has not said that this is meant."""
+
+    code = "jobs-running"
+
+    def __init__(self, jobs: Sequence[JobName]) -> None:
+        names = "; ".join(f"{job.command!r} ({job.mode})" for job in jobs)
+        super().__init__(
+            f"jobs run with more than that, and would end: {names}", hint="Send confirm: true if that is meant."
+        )
+        self.jobs = tuple(jobs)
 
 
 class TooLarge(ApiError):

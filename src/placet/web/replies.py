@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from placet.session.errors import StoreError, StoreGone, UnknownEvent, UnknownSession
-from placet.web.errors import ApiError, BadRequest, NotFound, NotRecorded, Unacceptable
+from placet.web.errors import ApiError, BadRequest, JobsRunning, NotFound, NotRecorded, Unacceptable
 
 logger = logging.getLogger(__name__)
 
@@ -27,8 +27,10 @@ class Json(JSONResponse):
 
 def refusal(no: ApiError) -> Json:
     """Return the response that says this no."""
-    body = {"error": {"code": no.code, "message": no.message, "hint": no.hint}}
-    return Json(body, status_code=no.status)
+    problem: dict[str, Any] = {"code": no.code, "message": no.message, "hint": no.hint}
+    if isinstance(no, JobsRunning):
+        problem["jobs"] = [job.model_dump() for job in no.jobs]
+    return Json({"error": problem}, status_code=no.status)
 
 
 def install(app: FastAPI) -> None:

@@ -15,6 +15,7 @@ from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.permission.knobs import Knobs
 from placet.session.ids import SessionId
 from placet.session.store import Store
+from placet.tools.jobs import Jobs
 from placet.web.security.loopback import Address, objection
 
 
@@ -78,6 +79,7 @@ class Services:
     crew: Crew
     workspaces: Workspaces
     knobs: Knobs
+    jobs: Jobs
     installation: Installation
     state: Path
     clock: Clock = SYSTEM_CLOCK

@@ -24,10 +24,21 @@ class Wire(BaseModel):
     )
 
 
+class JobName(Wire):
+    """A background job, as far as one needs it to know which one is meant; the command in the escaped form."""
+
+    job: str
+    command: str
+    mode: str
+
+
 class Problem(Wire):
+    """`jobs` stands beside the code `jobs-running` only: what would end."""
+
     code: str
     message: str
     hint: str | None = None
+    jobs: list[JobName] | None = None
 
 
 class ErrorBody(Wire):
@@ -177,13 +188,6 @@ class PartialText(Wire):
     text: str
 
 
-class EventPage(Wire):
-    """Events in ascending order; `before` asks for older ones, null when there are none."""
-
-    events: list[WireEvent]
-    before: int | None
-
-
 class SessionChange(Wire):
     title: Line | None = None
     archived: bool | None = None
@@ -331,16 +335,6 @@ class Asks(Wire):
     asks: list[AskView]
     total: int
     next: str | None
-
-
-class SessionView(Wire):
-    summary: Summary
-    permissions: Permissions
-    events: list[WireEvent]
-    before: int | None
-    partial: PartialText | None
-    asks: list[AskView]
-    cursor: str
 
 
 class Answer(Wire):

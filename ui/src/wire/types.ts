@@ -116,6 +116,38 @@ export interface Hello {
   instance: string;
 }
 
+/** A background job, as far as one needs it to know which one is meant; the command in the escaped form. */
+export interface JobName {
+  job: string;
+  command: string;
+  mode: string;
+}
+
+/** Output of a job from byte `start` to `end`; `dropped` bytes before it are gone, `more` bytes follow. */
+export interface JobOutput {
+  job: JobView;
+  kept: boolean;
+  text: string;
+  start: number;
+  end: number;
+  dropped: number;
+  more: number;
+}
+
+/** A job as it stands; exit code, signal and reason once it has ended. */
+export interface JobView {
+  job: string;
+  command: string;
+  mode: string;
+  cwd: string;
+  call: CallKey;
+  startedAt: number;
+  state: "running" | "ended";
+  exitCode?: number | null;
+  signal?: string | null;
+  reason?: string | null;
+}
+
 export interface Keyed {
   key: string;
 }
@@ -233,10 +265,12 @@ export interface Person {
   account: string | null;
 }
 
+/** `jobs` stands beside the code `jobs-running` only: what would end. */
 export interface Problem {
   code: string;
   message: string;
   hint?: string | null;
+  jobs?: JobName[] | null;
 }
 
 export interface ReceiptView {
@@ -267,6 +301,7 @@ export interface SessionView {
   before: number | null;
   partial: PartialText | null;
   asks: AskView[];
+  jobs: JobView[];
   cursor: string;
 }
 

@@ -1,9 +1,9 @@
 """`rehearsal`: the built-in offline model. It is no model at all, and says so; it only follows the rules below.
 
-It behaves as a careful agent does: a line `$ COMMAND` runs that command, several such lines run side by side. If the
-sandbox denies one, it tries exactly that command once more, with the narrowest mode that suffices and one sentence
-why. A refusal is final, and any note that came with it is read back. It decides from the transcript alone, so that it
-says the same thing again after a crash.
+It behaves as a careful agent does: a line `$ COMMAND` runs that command, several such lines run side by side, and one
+that ends with ` &` runs in the background. If the sandbox denies a command, it tries exactly that command once more,
+with the narrowest mode that suffices and one sentence why. A refusal is final, and any note that came with it is read
+back. It decides from the transcript alone, so that it says the same thing again after a crash.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ understand sentences, but I can run commands. Write one after a dollar sign, for
 
 I run it in the sandbox. If the sandbox denies it, I try that command once more and ask for your consent: a card \
 appears, and nothing happens before you allow it. You can reject it with a note for me, or stop me at any time. \
-Several lines that begin with $ run side by side.
+Several lines that begin with $ run side by side. A line that ends with & runs in the background.
 
 For a real model, set DEEPSEEK_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY where you start placet, and start it \
 again."""
@@ -50,6 +50,8 @@ REJECTED = "the user rejected"
 NOTE = "\nThe user's note: "
 ROOTS = ("Commands can change files inside ", "cannot change files in the workspace ")
 LONGEST_PATH = 4096
+BACKGROUND = " &"
+STARTED, OVER = "The command runs in the background as job ", "Background job "
 
 
 @dataclass(slots=True)
@@ -59,7 +61,7 @@ class Answer:
     sentences: list[str] = field(default_factory=list)
     calls: list[ModelCall] = field(default_factory=list)
 
-    def run(self, command: str, **more: str) -> None:
+    def run(self, command: str, **more: str | bool) -> None:
         """Call for a command; `more` are arguments beside it."""
         arguments = {"command": command, "description": f"Run {_short(command)}", **more}
         self.calls.append(ModelCall(f"r{len(self.calls) + 1}", "bash", json.dumps(arguments, ensure_ascii=False)))
@@ -95,6 +97,8 @@ def respond(messages: tuple[Message, ...]) -> Answer:
     for message in news:
         if isinstance(message, UserTurn) and message.source == PERSON:
             _after_message(answer, message.text)
+        elif isinstance(message, UserTurn) and message.text.startswith(OVER):
+            answer.sentences.append(_short(message.text))
     if not answer.sentences and not answer.calls:
         answer.sentences.append("There is nothing for me to do.")
     return answer
@@ -112,7 +116,10 @@ def _after_message(answer: Answer, text: str) -> None:
     commands = [line.strip()[1:].strip() for line in text.splitlines() if line.strip().startswith("$")]
     commands = [command for command in commands if command]
     for command in commands:
-        answer.run(command)
+        if command.endswith(BACKGROUND):
+            answer.run(command.removesuffix(BACKGROUND), run_in_background=True)
+        else:
+            answer.run(command)
     if len(commands) == 1:
         answer.sentences.append(f"I run `{_short(commands[0])}`.")
     elif commands:
@@ -135,6 +142,8 @@ def _after_result(answer: Answer, asked: dict[str, Any], result: ToolReturn, mes
         answer.sentences.append(f"The sandbox denied `{_short(command)}`. I try it once more, and ask you first.")
     elif mode:
         answer.sentences.append(f"The sandbox denied `{_short(command)}`. I leave it at that.")
+    elif result.text.startswith(STARTED):
+        answer.sentences.append(f"`{_short(command)}` runs in the background. I hear when it ends.")
     elif result.is_error:
         answer.sentences.append(_after_error(command, result.text, escalated=escalated))
     else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -19,13 +19,14 @@ from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.kernel.groups import unwrapped
 from placet.permission.escalation import wider
 from placet.sandbox.errors import SandboxError, Stopped
-from placet.sandbox.mode import SandboxMode
+from placet.sandbox.mode import ModeFold, SandboxMode
 from placet.sandbox.process import Command, Run
 from placet.sandbox.service import Sandbox
 from placet.session import keys
 from placet.session.codec import escape
 from placet.session.errors import LeaseLost, StoreError
 from placet.session.event import Event
+from placet.session.fold import folded
 from placet.session.ids import JobId, SessionId, new_job_id
 from placet.session.lease import alive, holder
 from placet.session.store import Appended, Bell, Refused, Store
@@ -49,8 +50,15 @@ FOLLOWED = frozenset({"turn/abort", "session/archived", "sandbox/mode"})
 class Jobs:
     """Starts and ends jobs; works inside of `serving`."""
 
-    def __init__(self, sandbox: Sandbox, store: Store, clock: Clock = SYSTEM_CLOCK) -> None:
-        self._sandbox, self._store, self._clock = sandbox, store, clock
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        store: Store,
+        clock: Clock = SYSTEM_CLOCK,
+        *,
+        modes: ModeFold = ModeFold(),  # noqa: B008 - a frozen value
+    ) -> None:
+        self._sandbox, self._store, self._clock, self._modes = sandbox, store, clock, modes
         self._jobs: dict[JobId, Job] = {}
         self._doubted: set[JobId] = set()
         self._group: TaskGroup | None = None
@@ -156,7 +164,7 @@ class Jobs:
         started = await self._store.lookup(call.session, keys.started(key.turn, key.step, key.position))
         after = -1 if started is None else started.seq
         for earlier in await self._store.read(call.session, after=after, before=event.seq):
-            self._hear(earlier, [job])
+            await self._hear(earlier, [job])
 
     # ---- life and end ----
 
@@ -221,13 +229,13 @@ class Jobs:
         """End all jobs of a session; returns when none of them lives."""
         await self._end(self.living(session), reason, by)
 
-    def wider(self, session: SessionId, mode: SandboxMode) -> tuple[Job, ...]:
-        """Return the living jobs of a session that run in a wider mode than this one."""
-        return tuple(job for job in self.living(session) if wider(mode, job.started.mode))
+    async def wider(self, session: SessionId, mode: SandboxMode) -> tuple[Started, ...]:
+        """Return the open jobs of a session, of whichever process, that run in a wider mode than this one."""
+        return tuple(job for job in await open_jobs(self._store, session) if wider(mode, job.mode))
 
     async def end_wider(self, session: SessionId, mode: SandboxMode, by: By | None = None) -> None:
-        """End the jobs that run in a wider mode than this one; returns when none of them lives."""
-        await self._end(self.wider(session, mode), Reason.NARROWED, by)
+        """End the jobs of this process that run in a wider mode than this one; returns when none of them lives."""
+        await self._end([job for job in self.living(session) if wider(mode, job.started.mode)], Reason.NARROWED, by)
 
     async def _end(self, jobs: Iterable[Job], reason: Reason, by: By | None = None) -> None:
         jobs = tuple(jobs)
@@ -258,12 +266,14 @@ class Jobs:
                 await self.close_lost()
             while events := await self._store.feed(self._cursor, types=FOLLOWED):
                 for event in events:
-                    self._hear(event, self.living(event.session))
+                    await self._hear(event, self.living(event.session))
                 self._cursor = events[-1].pos
             await bell.wait(LOOK_AGAIN)
 
-    def _hear(self, event: Event, jobs: Iterable[Job]) -> None:
+    async def _hear(self, event: Event, jobs: Sequence[Job]) -> None:
         """End those of the jobs that an event ends; does not wait for it."""
+        if not jobs:
+            return
         data, by = event.data, event.data.get("by")
         ends: tuple[Reason, Callable[[Job], bool]] | None = None
         match event.type:
@@ -271,13 +281,19 @@ class Jobs:
                 ends = Reason.TURN_STOPPED, lambda job: job.started.call.turn == data["turn"]
             case "session/archived" if data["archived"]:
                 ends = Reason.ARCHIVED, lambda job: True
-            case "sandbox/mode":
+            case "sandbox/mode" if await self._narrows(event):
                 ends = Reason.NARROWED, lambda job: wider(SandboxMode(data["mode"]), job.started.mode)
         if ends is not None:
             reason, meant = ends
             for job in jobs:
                 if meant(job):
                     job.end(reason, by)
+
+    async def _narrows(self, event: Event) -> bool:
+        """Whether the mode before this switch was wider."""
+        switches = await self._store.feed(0, types={event.type}, session=event.session)
+        before = folded(self._modes, [switch for switch in switches if switch.pos < event.pos])
+        return wider(SandboxMode(event.data["mode"]), before)
 
     async def close_lost(self) -> None:
         """Write `lost` for open jobs whose process is gone, and end jobs whose session is."""

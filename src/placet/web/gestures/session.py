@@ -17,8 +17,10 @@ from placet.permission.preset import Permissions, Preset, mode_named, preset_nam
 from placet.sandbox.mode import SandboxMode
 from placet.session.codec import escape
 from placet.session.ids import MessageId, SessionId
+from placet.tools.jobs import Reason
 from placet.web.desk import Desk
 from placet.web.errors import Conflict, Forbidden, Unacceptable
+from placet.web.gestures.jobs import end_wider, named_first
 from placet.web.gestures.senders import admit
 from placet.web.rights import Right
 from placet.web.security.caller import Caller
@@ -54,16 +56,19 @@ async def change(desk: Desk, caller: Caller, session: SessionId, request: Sessio
         await gestures.rename(store, session, escape(request.title.strip()), caller.by, request.key)
     if request.archived is not None:
         await gestures.archive(store, session, caller.by, request.key, archived=request.archived)
+        if request.archived:
+            await desk.services.jobs.end_session(session, Reason.ARCHIVED, caller.by)
         if request.archived and line.turn is None:
             await _tidy(desk, session)
     return await desk.summaries.of(session)
 
 
 async def delete(desk: Desk, session: SessionId) -> None:
-    """Remove the session's log. Raises Conflict while a turn is open, UnknownSession."""
+    """End the session's jobs and remove its log. Raises Conflict while a turn is open, UnknownSession."""
     line = await desk.summaries.line(session)
     if line.turn is not None:
         raise Conflict("a turn is running in this session", code="running", hint="Stop it first.")
+    await desk.services.jobs.end_session(session, Reason.DELETED)
     await desk.services.store.remove(session)
     desk.summaries.forget(session)
     await _tidy(desk, session)
@@ -94,7 +99,8 @@ def known_model(desk: Desk, name: str) -> None:
 async def permit(desk: Desk, caller: Caller, session: SessionId, request: PermissionChange) -> PermissionView:
     """Switch preset, mode or policy; what widens needs the right to answer, full access needs to be confirmed.
 
-    Raises Unacceptable for names outside the vocabularies, Conflict `confirm-needed`, Forbidden.
+    What narrows ends the jobs that run with more. Raises Unacceptable for names outside the vocabularies, Conflict
+    `confirm-needed` or `jobs-running`, Forbidden.
     """
     wanted = _wanted(request)
     before = (await desk.summaries.line(session)).permissions
@@ -110,6 +116,8 @@ async def permit(desk: Desk, caller: Caller, session: SessionId, request: Permis
             code="confirm-needed",
             hint="Send confirm: true if that is meant.",
         )
+    if not request.confirm:
+        await named_first(desk, session, before, after)
     knobs, by, key = desk.services.knobs, caller.by, request.key
     match wanted:
         case Preset():
@@ -119,6 +127,7 @@ async def permit(desk: Desk, caller: Caller, session: SessionId, request: Permis
         case Policy():
             await gestures.turn_knobs(knobs, session, policy=wanted, by=by, key=key)
     now = (await desk.summaries.line(session)).permissions
+    await end_wider(desk, caller, session, before, now)
     return PermissionView(permissions=permissions(now), mode=now.mode, policy=now.policy)
 
 

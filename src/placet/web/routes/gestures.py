@@ -56,7 +56,7 @@ async def move_away(desk: DeskDep, caller: CallerDep, id: Id, request: MoveAway)
 @router.post(
     "/api/sessions/{id}/permission",
     dependencies=[needs(Right.ANSWER, narrowing=Right.SEND)],
-    responses={409: {"model": ErrorBody, "description": "Full access was not confirmed"}},
+    responses={409: {"model": ErrorBody, "description": "Full access, or the end of jobs, was not confirmed"}},
 )
 async def permission(desk: DeskDep, caller: CallerDep, id: Id, request: PermissionChange) -> PermissionView:
     """Switch the preset, the mode or the policy; an open card is never answered by it."""

@@ -11,7 +11,8 @@ from placet.web.gestures.session import change, delete
 from placet.web.rights import Right, needs
 from placet.web.security.caller import CallerDep
 from placet.web.views import sessions as views
-from placet.web.wire import ErrorBody, EventPage, NewSession, SessionChange, Sessions, SessionView, Summary
+from placet.web.wire import ErrorBody, NewSession, SessionChange, Sessions, Summary
+from placet.web.wire_session import EventPage, SessionView
 
 router = APIRouter(tags=["sessions"])
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from placet.session.event import Event
 from placet.session.ids import SessionId
 from placet.web.desk import Desk
-from placet.web.views import asks
+from placet.web.views import asks, jobs
 from placet.web.views.permissions import permissions
-from placet.web.wire import EventPage, PartialText, SessionView, WireEvent
+from placet.web.wire import PartialText, WireEvent
+from placet.web.wire_session import EventPage, SessionView
 
 NEWEST = 200
 
@@ -37,6 +38,7 @@ async def view(desk: Desk, session: SessionId) -> SessionView:
         before=page.before,
         partial=partial(desk, session),
         asks=await asks.of_session(desk, session),
+        jobs=await jobs.running(desk, session),
         cursor=str(cursor),
     )
 
