@@ -13,7 +13,7 @@ from placet.cli.output import warn
 def to_terminal(folder: Path) -> Iterator[None]:
     """Show warnings and errors as one line each, and keep them with their tracebacks in a file."""
     logger = logging.getLogger()
-    whole = logging.handlers.RotatingFileHandler(
+    whole = _Whole(
         folder / "server.log", maxBytes=1 << 20, backupCount=3, encoding="utf-8", delay=True, errors="backslashreplace"
     )
     whole.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
@@ -26,7 +26,15 @@ def to_terminal(folder: Path) -> Iterator[None]:
     finally:
         for handler in handlers:
             logger.removeHandler(handler)
-            handler.close()
+            with suppress(OSError):  # a full disk: what the file could not take yet is lost
+                handler.close()
+
+
+class _Whole(logging.handlers.RotatingFileHandler):
+    """Keeps records in full, where the disk has room for them."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Let go of the record: the terminal has its line, and a traceback there would say less."""
 
 
 class _OneLine(logging.Handler):
