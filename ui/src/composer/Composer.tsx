@@ -66,7 +66,7 @@ export const Composer = (props: ComposerProps) => {
   const presets: Choice[] = (permissions?.options ?? config?.presets ?? []).map((one) => ({ value: one.value, name: one.name, text: words.compose.presetText[one.value] ?? one.description ?? "" }));
   if (now === "custom" && !presets.some((one) => one.value === "custom")) presets.push({ value: "custom", name: words.compose.custom, text: words.compose.customText });
   const nowName = presets.find((one) => one.value === now)?.name ?? now;
-  const models: Choice[] = (config?.models ?? []).map((one) => ({ value: one.name, name: one.label, text: one.real ? "" : words.compose.notReal }));
+  const models: Choice[] = (config?.models ?? []).map((one) => ({ value: one.name, name: one.real ? one.label : one.name, text: one.real ? "" : words.compose.notReal }));
   const modelNow = config?.models.find((one) => one.name === props.model);
 
   return (
@@ -122,8 +122,7 @@ export const Composer = (props: ComposerProps) => {
             <Picker
               label={words.compose.model}
               now={props.model}
-              name={props.model}
-              aside={modelNow?.real === false || props.model === "rehearsal" ? words.compose.notReal : undefined}
+              name={modelNow?.real ? modelNow.label : props.model}
               quiet
               disabled={!online}
               choices={models}
@@ -138,7 +137,7 @@ export const Composer = (props: ComposerProps) => {
               </button>
             )}
             {busy && text.trim() && (
-              <button type="button" className="btn small quiet hide-s" title={words.compose.laterHint} disabled={!online} onClick={() => send(false)}>
+              <button type="button" className="btn small quiet hide-s later" title={words.compose.laterHint} disabled={!online} onClick={() => send(false)}>
                 {words.compose.later}
               </button>
             )}

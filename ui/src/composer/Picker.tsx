@@ -11,7 +11,6 @@ interface PickerProps {
   label: string;
   now: string;
   name: string;
-  aside?: string;
   icon?: IconName;
   quiet?: boolean;
   disabled?: boolean;
@@ -20,13 +19,12 @@ interface PickerProps {
 }
 
 /** A button that shows what is in force and opens the list of what can be, each with one sentence. */
-export const Picker = ({ label, now, name, aside, icon, quiet = false, disabled = false, choices, onPick }: PickerProps) => (
+export const Picker = ({ label, now, name, icon, quiet = false, disabled = false, choices, onPick }: PickerProps) => (
   <MenuTrigger>
     <Button className={`btn small${quiet ? " quiet hide-s" : ""} picker`} isDisabled={disabled}>
       <span className="vh">{label}: </span>
       {icon && <Icon name={icon} />}
       <span className="picked">{name}</span>
-      {aside && <span className="sub hide-s">{aside}</span>}
       <Icon name="down" />
     </Button>
     <Popover className="pop" placement="top start" offset={6}>

@@ -123,7 +123,7 @@ const Said = memo(({ entry, talk, onAsk }: { entry: Entry; talk: Pick<Talk, "ope
     case "end":
       return (
         <>
-          {entry.detail && (
+          {entry.detail && entry.reason !== "aborted" && (
             <p className={`note-line ${entry.reason === "error" ? "error" : "warn"}`}>
               <Icon name="alert" />
               <span className="told">
@@ -161,7 +161,7 @@ const Resting = ({ since }: { since: number }) => {
     <div className="say sys">
       <p className="who">{words.said.placet}</p>
       <div className="body">
-        <p className="note-line">
+        <p className="note-line rests">
           <Status hue="wait" icon="pen">
             {words.said.restUntil}
           </Status>

@@ -7,7 +7,7 @@ import { oneLine } from "../text/visible";
 import { Icon, Status } from "../theme/icons";
 import { MovingProvider } from "../tool/Appeared";
 import { useHouse, useHouseState } from "../wire/useHouse";
-import { homely } from "../words/folder";
+import { shortFolder } from "../words/folder";
 import { useWords } from "../words/words";
 import { Conversation } from "./Conversation";
 import { longTitle, titleOfSession } from "./name";
@@ -67,7 +67,9 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: Sessio
         {menu}
         <div className="ttl">
           <h1 title={summary ? longTitle(summary, words) : undefined}>{title}</h1>
-          <p className="sub mono">{summary && oneLine(homely(summary.cwd, config?.home ?? ""), 80)}</p>
+          <p className="sub mono" title={summary ? oneLine(summary.cwd, 300) : undefined}>
+            {summary && oneLine(shortFolder(summary.cwd, config?.home ?? "", 30), 80)}
+          </p>
         </div>
         {waiting > 0 ? (
           <Status hue="wait" icon="pen" tag>
@@ -80,7 +82,11 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: Sessio
             </Status>
           )
         )}
-        <span className="grow" />
+        {summary?.archived && waiting === 0 && (
+          <Status hue="rest" icon="inbox" tag>
+            {words.shell.archived}
+          </Status>
+        )}
         {summary && (
           <SessionMenu
             archived={summary.archived}

@@ -170,7 +170,7 @@ const apply = (talk: Talk, event: LogEvent): void => {
         });
       return;
     case "model/failed":
-      put(talk, { kind: "model-failed", key: event.key, attempt: number(data.attempt), error: text(data.error), time });
+      put(talk, { kind: "model-failed", key: `model-failed:${number(data.turn)}.${number(data.step)}`, attempt: number(data.attempt), error: text(data.error), time });
       return;
     case "tool/call":
       put(talk, { ...callOf(talk, event), name: text(data.name), arguments: text(data.arguments), time });

@@ -6,7 +6,7 @@ import { Icon, Wordmark } from "../theme/icons";
 import type { Summary } from "../wire/shapes";
 import type { Connection } from "../wire/stream";
 import { useHouseState } from "../wire/useHouse";
-import { homely } from "../words/folder";
+import { shortFolder } from "../words/folder";
 import { clock, when } from "../words/times";
 import { useWords } from "../words/words";
 import type { Place } from "./place";
@@ -123,7 +123,7 @@ export const Sidebar = ({ place, go, onNew, onSettings, onKeys, drawer, onCloseD
         {[...folders].map(([folder, list]) => (
           <div key={folder}>
             <p className="side-h" title={oneLine(folder, 300)}>
-              {oneLine(homely(folder, config?.home ?? ""), 60)}
+              {oneLine(shortFolder(folder, config?.home ?? "", 28), 60)}
             </p>
             {list.map((session) => (
               <SessionRow key={session.id} session={session} waiting={waitingOf(session)} current={place.page === "session" && place.id === session.id} go={go} />

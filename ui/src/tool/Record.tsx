@@ -103,7 +103,7 @@ export const Record = ({ call, bash }: { call: ToolCall; bash: BashResult | null
   const ask = call.asks.at(-1);
   const decision = ask && call.decisions[ask.id];
   if (decision) return <Decided call={call} decision={decision} bash={bash} />;
-  if (ask || !call.started) return null;
+  if (ask || !call.started || (call.result?.isError && !bash)) return null; // where nothing ran, nothing was confined
   const box = bash?.sandbox;
   const backend = box?.backend ?? "";
   const mode = box?.mode || call.started.mode;

@@ -139,7 +139,7 @@ export const de: Words = {
 
   outcome: { "allowed-once": "Einmal erlaubt", rejected: "Abgelehnt", cancelled: "Abgebrochen", unavailable: "Nicht verfügbar" },
   detail: { expired: "niemand hat rechtzeitig geantwortet", "asker-gone": "der Agent, der gefragt hat, ist fort", policy: "Fragen sind in dieser Sitzung abgeschaltet" },
-  channel: { page: "diese Seite", socket: "ein Terminal", passkey: "Passkey", policy: "Regel", system: "placet" },
+  channel: { page: "die Seite", socket: "ein Terminal", passkey: "Passkey", policy: "Regel", system: "placet" },
   somebody: "jemand anderes",
 
   tool: {
@@ -283,6 +283,7 @@ export const de: Words = {
     working: "Arbeitet",
     interrupted: "Unterbrochen",
     showArchived: (n) => `${many(n, "archivierte Sitzung", "archivierte Sitzungen")} zeigen`,
+    archived: "Archiviert",
     hideArchived: "Archivierte Sitzungen verbergen",
     connected: "Mit diesem Rechner verbunden",
     connecting: "Verbindet…",
@@ -322,7 +323,7 @@ export const de: Words = {
     notFound: "Diese Sitzung gibt es nicht.",
     toKnow: "Was über diese Installation zu wissen ist",
     rehearsal: "Dies ist eine Probe, kein echtes Modell.",
-    rehearsalMore: "Das eingebaute Modell „rehearsal“ antwortet. Schreiben Sie „$ BEFEHL“, und es führt diesen Befehl aus.",
+    rehearsalMore: "Schreiben Sie „$ BEFEHL“, um einen auszuführen.",
     limits: (backend) => `Die Sandbox hier (${backend}) setzt nur einen Teil durch:`,
     limitsNone: "Auf diesem Rechner gibt es keine brauchbare Sandbox. Befehle werden verweigert.",
     limitsUntested: (backend) => `Die Sandbox hier (${backend}) ist nicht getestet:`,

@@ -147,7 +147,7 @@ export const en = {
     "asker-gone": "the agent that asked is gone",
     policy: "questions are switched off in this session",
   } as Record<string, string>,
-  channel: { page: "this page", socket: "a terminal", passkey: "passkey", policy: "policy", system: "placet" } as Record<string, string>,
+  channel: { page: "the page", socket: "a terminal", passkey: "passkey", policy: "policy", system: "placet" } as Record<string, string>,
   somebody: "somebody else",
 
   tool: {
@@ -291,6 +291,7 @@ export const en = {
     working: "Working",
     interrupted: "Interrupted",
     showArchived: (n: number) => `Show ${many(n, "archived session", "archived sessions")}`,
+    archived: "Archived",
     hideArchived: "Hide archived sessions",
     connected: "Connected to this machine",
     connecting: "Connecting…",
@@ -329,8 +330,8 @@ export const en = {
     startOne: "Start a session",
     notFound: "There is no such session.",
     toKnow: "What to know about this installation",
-    rehearsal: "This is a rehearsal, not a real model.",
-    rehearsalMore: "The offline model “rehearsal” answers. Type “$ COMMAND” and it runs that command.",
+    rehearsal: "A rehearsal, not a real model.",
+    rehearsalMore: "Type “$ COMMAND” to run one.",
     limits: (backend: string) => `The sandbox here (${backend}) enforces only a part:`,
     limitsNone: "There is no usable sandbox on this machine. Commands are refused.",
     limitsUntested: (backend: string) => `The sandbox here (${backend}) has not been tested:`,

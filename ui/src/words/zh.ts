@@ -139,7 +139,7 @@ export const zh: Words = {
 
   outcome: { "allowed-once": "已允许一次", rejected: "已拒绝", cancelled: "已取消", unavailable: "无人可答" },
   detail: { expired: "没有人及时答复", "asker-gone": "提出请求的代理已不在", policy: "此会话已关闭询问" },
-  channel: { page: "此页面", socket: "终端", passkey: "通行密钥", policy: "策略", system: "placet" },
+  channel: { page: "页面", socket: "终端", passkey: "通行密钥", policy: "策略", system: "placet" },
   somebody: "其他人",
 
   tool: {
@@ -283,6 +283,7 @@ export const zh: Words = {
     working: "工作中",
     interrupted: "已中断",
     showArchived: (n) => `显示 ${n0(n)} 个已归档的会话`,
+    archived: "已归档",
     hideArchived: "隐藏已归档的会话",
     connected: "已连接到本机",
     connecting: "正在连接…",
@@ -322,7 +323,7 @@ export const zh: Words = {
     notFound: "没有这个会话。",
     toKnow: "关于此安装须知",
     rehearsal: "这是排练，不是真正的模型。",
-    rehearsalMore: "由离线模型“rehearsal”应答。输入“$ 命令”，它就运行该命令。",
+    rehearsalMore: "输入“$ 命令”即可运行。",
     limits: (backend) => `这里的沙箱（${backend}）只能执行一部分限制：`,
     limitsNone: "本机没有可用的沙箱。命令会被拒绝。",
     limitsUntested: (backend) => `这里的沙箱（${backend}）未经测试：`,

@@ -74,7 +74,7 @@ def offers(environment: Mapping[str, str] | None = None) -> tuple[Offer, ...]:
         for kind, v in VENDORS.items()
         if environment.get(v.key)
     )
-    return (*real, Offer(REHEARSAL, "Rehearsal (not a real model)", False))
+    return (*real, Offer(REHEARSAL, "Rehearsal", False))
 
 
 def _other(kind: str, rest: str, name: str, environment: Mapping[str, str]) -> Model:

@@ -63,4 +63,6 @@ def _unavailable(failure: SandboxUnavailable) -> Ended:
 
 
 def _line(failure: SandboxError) -> str:
-    return failure.why if failure.hint is None else f"{failure.why}. {failure.hint}"
+    if failure.hint is None:
+        return failure.why
+    return f"{failure.why}. {failure.hint[:1].upper()}{failure.hint[1:].removesuffix('.')}."
