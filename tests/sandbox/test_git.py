@@ -8,10 +8,12 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from placet.sandbox import SandboxMode, Workdir, WorkspaceFacts
+from placet.sandbox.backends import bubblewrap as bwrap_module
 from placet.sandbox.workspace.git import outside_roots
 from placet.sandbox.workspace.sentinel import Sentinels
 from placet.testing.backends import READ_ONLY, WORKSPACE_WRITE, Rig
@@ -209,6 +211,65 @@ async def test_sbx_13_starts_do_not_fail_while_git_rewrites_its_files(bubblewrap
     finally:
         os.killpg(busy.pid, signal.SIGKILL)
         busy.wait()
+
+
+@pytest.mark.parametrize("way", ["directory", "hooks", "config"])
+async def test_11_a_git_folder_behind_a_symlink_is_guarded_as_well(bubblewrap: Rig, way: str) -> None:
+    repository(bubblewrap.ws)
+    git_folder, shared = bubblewrap.ws / ".git", bubblewrap.ws / "shared"
+    if way == "directory":
+        git_folder.rename(shared)
+        git_folder.symlink_to("shared")
+    elif way == "hooks":
+        (git_folder / "hooks").rename(shared)
+        (git_folder / "hooks").symlink_to("../shared")
+    else:
+        (git_folder / "config").rename(shared)
+        (git_folder / "config").symlink_to("../shared")
+    before = tree(bubblewrap.ws)
+    target = {"directory": "shared/hooks/pre-commit", "hooks": "shared/pre-commit", "config": "shared"}[way]
+    for script in (f"echo x >> {target}", "git config x.y z", "mv shared other", "echo x > .git/hooks/pre-commit"):
+        if way != "config" or "hooks" not in script:
+            await bubblewrap.run(script)
+    assert {one for one in tree(bubblewrap.ws) if one[0] != ".git"} >= {one for one in before if one[0] != ".git"}
+    watch = bubblewrap.sandbox.watches.begin(bubblewrap.ws)
+    link = ".git" if way == "directory" else f".git/{way}"
+    done = await bubblewrap.run(f"mkdir z && ln -sfn z x && mv -T x {link}")
+    found = {str(one.path.relative_to(bubblewrap.ws)) for one in watch.end().things}
+    assert found == ({link} if done.exit_code == 0 else set())
+    assert (await bubblewrap.run("true")).exit_code == 0
+
+
+async def test_the_hooks_that_a_command_makes_where_there_were_none_are_found(bubblewrap: Rig) -> None:
+    repository(bubblewrap.ws)
+    for one in (bubblewrap.ws / ".git" / "hooks").iterdir():
+        one.unlink()
+    (bubblewrap.ws / ".git" / "hooks").rmdir()
+    watch = bubblewrap.sandbox.watches.begin(bubblewrap.ws)
+    assert (await bubblewrap.run("mkdir .git/hooks && echo id > .git/hooks/pre-commit")).exit_code == 0
+    assert [(one.path.name, one.kind.value) for one in watch.end().things] == [("pre-commit", "git-hook")]
+
+
+async def test_a_folder_that_becomes_a_symlink_during_the_start_opens_nothing_that_is_hidden(
+    bubblewrap: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository(bubblewrap.ws)
+    state = bubblewrap.sandbox.temp_dir(bubblewrap.session).parents[1]
+    (state / "secret").write_text("secret")
+    real = bwrap_module.flags
+
+    def swapped(*words: Any, **more: Any) -> list[str]:
+        found = real(*words, **more)
+        if not (bubblewrap.ws / ".git" / "old").exists():
+            (bubblewrap.ws / ".git" / "hooks").rename(bubblewrap.ws / ".git" / "old")
+            (bubblewrap.ws / ".git" / "hooks").symlink_to("../../state")
+        return found
+
+    bubblewrap.sandbox.selection.choose()
+    monkeypatch.setattr(bwrap_module, "flags", swapped)
+    done = await bubblewrap.run("cat .git/hooks/secret; ls .git/hooks/ ../state")
+    assert "secret" not in done.stdout.text
+    assert (bubblewrap.ws / ".git" / "hooks").is_symlink()
 
 
 @pytest.mark.parametrize(

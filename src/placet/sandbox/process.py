@@ -17,7 +17,7 @@ import anyio
 
 from placet.kernel.signal import AbortSignal
 
-from .backend import Enforcement, Exit, Launch, Process
+from .backend import Covered, Enforcement, Exit, Launch, Process
 from .errors import InvalidCommand, Stopped, WorkdirChanged, WorkdirUnusable
 from .execution.environment import FIXED_PATH
 from .execution.output import Capture, Captured
@@ -32,6 +32,8 @@ GRACE_FOR_PIPES = 0.25
 _READ = 1 << 18
 _SET_PIPE_SIZE, _PIPE_SIZE = 1031, 1 << 20
 _ATTEMPTS = 5
+_ATTEMPTS_AT_WHAT_MOVES = 20
+_MOVED = ("No such file or directory", "Race condition")
 
 OnOutput = Callable[[str, bytes], object]
 Spill = Callable[[str], tuple[int, Path]]
@@ -43,8 +45,8 @@ class Command:
     """One command: a shell script, or an argument list that takes its place.
 
     `workdir` is the directory to start in, the workspace if None. `on_start` is called when the process is there,
-    `on_output` is told ("stdout" or "stderr", bytes) as they come. Raises `InvalidCommand` for what no process can be
-    given.
+    `on_output` is told ("stdout" or "stderr", bytes) as they come. `covered` are the files that were signed with it;
+    the caller then has the workspace alone (`Sandbox.alone`). Raises `InvalidCommand` for what no process can be given.
     """
 
     profile: Profile
@@ -55,6 +57,7 @@ class Command:
     signal: AbortSignal | None = None
     on_start: Callable[[], object] | None = None
     on_output: OnOutput | None = None
+    covered: tuple[Covered, ...] = ()
 
     def __post_init__(self) -> None:
         for word in (self.script, *self.argv):
@@ -188,13 +191,14 @@ async def run(
     """
     began = time.monotonic()
     workdir = command.workdir or command.profile.workspace
-    for attempt in range(_ATTEMPTS):
+    for attempt in range(_ATTEMPTS_AT_WHAT_MOVES):
         left = command.timeout_ms / 1000 - (time.monotonic() - began)
         course, out, err = await _once(command, spawn, env=env, spill=spill, umask=umask, seconds=left)
         broken = course.exit is not None and course.exit.broken and not (course.timed_out or course.aborted)
-        if not broken or attempt == _ATTEMPTS - 1:
+        moves = any(word in err.text for word in _MOVED)  # in the workspace, during the set-up: it is looked at anew
+        if not broken or (not moves and attempt >= _ATTEMPTS - 1):
             break
-        await anyio.sleep(0.01 * attempt)  # a file that vanished during set-up: it is looked at anew
+        await anyio.sleep(0.01 * min(attempt, _ATTEMPTS))
     ended = course.exit or Exit(None)
     if broken:
         lines = err.text.strip().splitlines()
@@ -222,7 +226,9 @@ async def _once(
     out, err = _Stream("stdout", spill, command.on_output), _Stream("stderr", spill, command.on_output)
     try:
         workdir = command.workdir or command.profile.workspace
-        launch = Launch(command.profile, command.words, env, workdir, out.write, err.write, umask, command.signal)
+        launch = Launch(
+            command.profile, command.words, env, workdir, out.write, err.write, umask, command.signal, command.covered
+        )
         try:
             process = await spawn(launch)
         except Stopped:

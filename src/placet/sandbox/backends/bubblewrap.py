@@ -11,17 +11,18 @@ from pathlib import Path
 from placet.kernel.scope import Scope
 from placet.sandbox.backend import Enforcement, Launch, ProbeResult
 from placet.sandbox.backends.trial import Trial, trial
-from placet.sandbox.errors import SandboxUnavailable, WorkdirUnusable
+from placet.sandbox.errors import SandboxUnavailable, WorkdirChanged, WorkdirUnusable
 from placet.sandbox.execution.child import on_lasting_thread, start
-from placet.sandbox.linux import seccomp
+from placet.sandbox.linux import handles, seccomp
 from placet.sandbox.policy import Network, Profile
 from placet.sandbox.workspace.sentinel import Sentinels
 
-from .flags import Form, flags, guarded, seen_inside, visible
+from .flags import Form, Open, flags, guarded, seen_inside, visible
 from .namespace import NamespaceProcess, available, take_away
 
 _PROBE_SECONDS = 5.0
 _SILENT = "bwrap did not answer"
+_BY_HANDLE = "bind-fd"  # the option that an older bwrap does not know
 # Before the command: is this the directory that was signed? The handle is closed before the command starts.
 _CHECK = (
     'if [[ . -ef /proc/self/fd/{dir} ]]; then exec {dir}<&- {told}>&-; exec "$@"; fi; echo moved >&{told}; exit 125'
@@ -33,12 +34,14 @@ class Bubblewrap:
 
     name = "bubblewrap"
     enforcement = Enforcement.FULL
-    not_governed: tuple[str, ...] = (
+    _limits = (
         "Commands can read your files, except credentials that placet hides (placet doctor lists them).",
         "A command can write into named pipes outside the workspace that a program of yours reads.",
         "A file that was hard-linked into the workspace before can be changed through that link.",
         "The network is open unless the workspace is set to none.",
     )
+    _old = "Two commands at once can lead this old bubblewrap to a folder outside: install version 0.10 or newer."
+
     phrases = ("read-only file system", "permission denied", "operation not permitted", "device or resource busy",
                "invalid cross-device link")  # fmt: skip
     private = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))
@@ -48,7 +51,13 @@ class Bubblewrap:
         self._state = state
         self._given = program
         self._form: Form | None = None
+        self._by_handle = True
         self._sentinels = Sentinels(state / "sentinels")
+
+    @property
+    def not_governed(self) -> tuple[str, ...]:
+        """What is not held; an old bubblewrap holds less."""
+        return self._limits if self._by_handle else (*self._limits, self._old)
 
     def sweep(self) -> None:
         """Remove what a killed server left in workspaces."""
@@ -65,8 +74,11 @@ class Bubblewrap:
             return ProbeResult(False, f"there is no system call filter for the processor {os.uname().machine}")
         why = ""
         for form in Form:
-            with trial(self._state) as attempt:
-                said = self._try(program, form, attempt)
+            for self._by_handle in (True, False):
+                with trial(self._state) as attempt:
+                    said = self._try(program, form, attempt)
+                if said is None or _BY_HANDLE not in said:
+                    break
             if said is None:
                 self._form = form
                 return ProbeResult(True)
@@ -111,7 +123,14 @@ class Bubblewrap:
             keep += [handle, told_in]
             argv = ("bash", "-c", _CHECK.format(dir=handle, told=told_in), "bash", *argv)
         inside = seen_inside(launch.workdir.path, profile)
-        words = flags(profile, form, seccomp=filter_out, status=status_in, inside=inside)
+        by_handle = _handing(opened, keep) if self._by_handle else None
+        try:
+            words = flags(profile, form, seccomp=filter_out, status=status_in, inside=inside, handle=by_handle)
+        except OSError as error:
+            for descriptor in (status, told):
+                if descriptor is not None:
+                    os.close(descriptor)
+            raise WorkdirChanged(f"The folder {profile.workspace.path} cannot be opened: {error.strerror}") from error
         try:
             popen = start([program, *words, *argv], launch, env={**launch.env, "TMPDIR": "/tmp"}, cwd="/", keep=keep)
         except BaseException:
@@ -128,14 +147,16 @@ class Bubblewrap:
             opened.add("status", lambda: os.close(status))
             filter_out = _filter(attempt.profile)
             opened.add("filter", lambda: os.close(filter_out))
+            workspace, kept = attempt.profile.workspace.path, [status_in, filter_out]
+            by_handle = _handing(opened, kept) if self._by_handle else None
             words = flags(
-                attempt.profile, form, seccomp=filter_out, status=status_in, inside=attempt.profile.workspace.path
+                attempt.profile, form, seccomp=filter_out, status=status_in, inside=workspace, handle=by_handle
             )
             try:
                 run = subprocess.run(
                     [program, *words, *attempt.argv(own_pids=True, read_only_home=True)],
                     env={**attempt.env, "TMPDIR": "/tmp"}, cwd="/", stdin=subprocess.DEVNULL, capture_output=True,
-                    pass_fds=(status_in, filter_out), start_new_session=True, timeout=_PROBE_SECONDS, check=False,
+                    pass_fds=kept, start_new_session=True, timeout=_PROBE_SECONDS, check=False,
                 )  # fmt: skip
             except subprocess.TimeoutExpired:
                 return f"{_SILENT} within {_PROBE_SECONDS:.0f} seconds"
@@ -153,6 +174,18 @@ def _pipe(opened: Scope) -> tuple[int, int]:
     read, write = os.pipe2(os.O_CLOEXEC)
     opened.add("pipe", lambda: os.close(write))
     return read, write
+
+
+def _handing(opened: Scope, keep: list[int]) -> Open:
+    """A function that opens exactly a path, for bwrap to have and the scope to close."""
+
+    def open_for_bwrap(path: Path) -> int:
+        found = handles.exactly(path)
+        opened.add(f"handle on {path}", lambda: os.close(found))
+        keep.append(found)
+        return found
+
+    return open_for_bwrap
 
 
 def _filter(profile: Profile) -> int:

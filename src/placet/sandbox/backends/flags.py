@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
 
@@ -28,8 +28,18 @@ class Form(Enum):
     """For uid 0 without user namespaces (containers) and for a setuid bubblewrap."""
 
 
-def flags(profile: Profile, form: Form, *, seccomp: int, status: int, inside: Path) -> list[str]:
-    """Everything up to the command: `seccomp` and `status` are descriptors, `inside` the directory to start in."""
+Open = Callable[[Path], int]
+"""Gives a handle on exactly that path, for bubblewrap to close."""
+
+
+def flags(
+    profile: Profile, form: Form, *, seccomp: int, status: int, inside: Path, handle: Open | None = None
+) -> list[str]:
+    """Everything up to the command: `seccomp` and `status` are descriptors, `inside` the directory to start in.
+
+    With `handle`, what a command could have moved is mounted by handle: by its path, a symlink that another command
+    puts there in the same moment would be followed, out of the workspace. Raises `OSError` if a root cannot be opened.
+    """
     late = sorted(path for path in profile.hidden if _below_any(path, (profile.workspace.path, *profile.git_roots)))
     early = [path for path in profile.hidden if path not in late and not _below_any(path, (*_TEMP, _RUN, Path("/dev")))]
     covered = [*early, *late]
@@ -42,7 +52,7 @@ def flags(profile: Profile, form: Form, *, seccomp: int, status: int, inside: Pa
         *_name_resolution(),
         *_temp(profile),
         *(word for path in early for word in _cover(path)),
-        *_roots(profile),
+        *_roots(profile, handle),
         *(word for path in late for word in _cover(path)),
         *(word for path in covered if path.is_dir() for word in ("--remount-ro", str(path))),
         *("--remount-ro", str(_RUN)),
@@ -77,24 +87,36 @@ def _temp(profile: Profile) -> Iterable[str]:
             yield from ("--bind", str(profile.temp), str(place))
 
 
-def _roots(profile: Profile) -> Iterable[str]:
+def _roots(profile: Profile, handle: Open | None) -> Iterable[str]:
     """The workspace and the outside git directories, with what in them stays read-only."""
-    root = str(profile.workspace.path)
     if profile.mode is SandboxMode.READ_ONLY:
-        yield from ("--ro-bind", root, root)
+        yield from _mount("--ro-bind", profile.workspace.path, handle)
         return
     for path in (profile.workspace.path, *profile.git_roots):
-        yield from ("--bind", str(path), str(path))
+        yield from _mount("--bind", path, handle)
     own = git.directory(profile.workspace.path)
     if own is not None:
-        yield from ("--bind", str(own), str(own))
+        yield from _inner("--bind", own, handle)
     pointer = git.link(profile.workspace.path)
     fixed = [path for directory in guarded(profile) for path in git.protected(directory)]
+    fixed += git.targets(own, profile.workspace.path) if own else []
     kept = [*([pointer] if pointer else []), *fixed, *profile.protected]
     for path in _pinned(kept, (profile.workspace.path, *profile.git_roots)):
-        yield from ("--bind", str(path), str(path))
+        yield from _inner("--bind", path, handle)
     for path in kept:
-        yield from ("--ro-bind", str(path), str(path))
+        yield from _inner("--ro-bind", path, handle)
+
+
+def _mount(how: str, path: Path, handle: Open | None) -> tuple[str, ...]:
+    return (how, str(path), str(path)) if handle is None else (f"{how}-fd", str(handle(path)), str(path))
+
+
+def _inner(how: str, path: Path, handle: Open | None) -> tuple[str, ...]:
+    """The same for something in a root; nothing if it is gone by now, or something else than it was a moment ago."""
+    try:
+        return _mount(how, path, handle)
+    except OSError:
+        return ()
 
 
 def _pinned(kept: Iterable[Path], roots: tuple[Path, ...]) -> list[Path]:

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterable
 from pathlib import Path
 
-from . import libc
+from . import handles, libc
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _ASK_VERSION, _PATH_BENEATH = 1, 1
@@ -45,10 +45,10 @@ def create(writable: Iterable[Path], version: int) -> int:
     )
     try:
         for root in writable:
-            _grant(ruleset, str(root), handled & ~_DEVICE_NODES)
+            _grant(ruleset, handles.exactly(root), handled & ~_DEVICE_NODES)
         for device in _DEVICES:
             if os.path.exists(device):
-                _grant(ruleset, device, handled & _FILE_RIGHTS)
+                _grant(ruleset, os.open(device, os.O_PATH | os.O_CLOEXEC), handled & _FILE_RIGHTS)
     except BaseException:
         os.close(ruleset)
         raise
@@ -80,8 +80,8 @@ def _writes(version: int) -> int:
     )
 
 
-def _grant(ruleset: int, path: str, rights: int) -> None:
-    handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+def _grant(ruleset: int, handle: int, rights: int) -> None:
+    """Grant rights below a handle, and close it."""
     try:
         if not stat.S_ISDIR(os.fstat(handle).st_mode):
             rights &= _FILE_RIGHTS

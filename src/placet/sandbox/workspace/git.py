@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 _LIMIT = 4096
@@ -16,9 +17,14 @@ _READ_ONLY_OF_WORKTREE = ("gitdir", "commondir", "config.worktree")
 
 
 def directory(folder: Path) -> Path | None:
-    """The folder's own `.git` directory, or None if it has none or `.git` is a file or a symlink."""
+    """The folder's own git directory: `.git`, or where a symlink of that name leads to inside the folder; else None.
+
+    The symlink itself cannot be kept: a look after the call finds that it was replaced.
+    """
     git = folder / ".git"
-    return git if _is(git, stat.S_ISDIR) else None
+    if _is(git, stat.S_ISDIR):
+        return git
+    return _inside(git, folder, stat.S_ISDIR) if _is(git, stat.S_ISLNK) else None
 
 
 def link(folder: Path) -> Path | None:
@@ -33,7 +39,30 @@ def protected(git: Path) -> list[Path]:
     worktrees = git / "worktrees"
     if _is(worktrees, stat.S_ISDIR):
         found += [entry / name for entry in sorted(worktrees.iterdir()) for name in _READ_ONLY_OF_WORKTREE]
-    return [path for path in found if _is(path, lambda mode: stat.S_ISDIR(mode) or stat.S_ISREG(mode))]
+    return [path for path in found if _is(path, _kept)]
+
+
+def targets(git: Path, folder: Path) -> list[Path]:
+    """Where protected names that are symlinks lead to inside the folder (hooks that are shared through the tree, say).
+
+    As with `.git`, the symlink itself can be replaced, and a look after the call finds it.
+    """
+    links = [git / name for name in _READ_ONLY if _is(git / name, stat.S_ISLNK)]
+    found = [_inside(path, folder, _kept) for path in links]
+    return [path for path in found if path is not None]
+
+
+def _kept(mode: int) -> bool:
+    return stat.S_ISDIR(mode) or stat.S_ISREG(mode)
+
+
+def _inside(link: Path, folder: Path, kind: Callable[[int], bool]) -> Path | None:
+    """Where a symlink leads to, if that is something of that kind below the folder."""
+    try:
+        real = Path(os.path.realpath(link, strict=True))
+    except (OSError, ValueError):
+        return None
+    return real if folder in real.parents and _is(real, kind) else None
 
 
 def outside_roots(folder: Path) -> tuple[Path, ...]:
@@ -58,12 +87,12 @@ def outside_roots(folder: Path) -> tuple[Path, ...]:
     return (common,)
 
 
-def _is(path: Path, kind: object) -> bool:
+def _is(path: Path, kind: Callable[[int], bool]) -> bool:
     try:
         mode = path.lstat().st_mode
     except (OSError, ValueError):
         return False
-    return bool(kind(mode))  # type: ignore[operator]
+    return kind(mode)
 
 
 def _line(path: Path) -> str | None:
