@@ -59,3 +59,14 @@ def test_a_file_in_the_place_of_the_state_directory_is_refused_in_one_line(tmp_p
     with pytest.raises(Refused) as caught:
         places.prepare()
     assert "\n" not in caught.value.line()
+
+
+def test_a_state_directory_that_cannot_be_written_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = Places.find({"PLACET_HOME": str(tmp_path)})
+    places.prepare()
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere but on a read-only file system
+    with pytest.raises(Refused, match="read-only") as caught:
+        places.prepare()
+    assert str(places.state) in caught.value.line()

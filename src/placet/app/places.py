@@ -99,6 +99,8 @@ class Places:
                 self.state.chmod(0o700)
             for folder in (self.bells, self.temp, self.spill, self.processes, self.logs):
                 folder.mkdir(mode=0o700, exist_ok=True)
+            if not os.access(self.state, os.W_OK):
+                raise PermissionError(None, "It, or the file system that it lies on, is read-only")
         except OSError as error:
             raise Refused(
                 f"The state directory {self.state} cannot be used",
