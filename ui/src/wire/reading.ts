@@ -6,6 +6,9 @@ import type { AskView, Asks, Config, Delta, EventPage, LogEvent, SessionPage, Su
 import { type Ledger, type SessionView, emptyView } from "./state";
 import type { News } from "./stream";
 
+/** What a switch leaves in the log; which preset that makes is the server's word. */
+const switches = new Set(["permission/preset", "sandbox/mode", "approval/policy"]);
+
 /** Keeps the ledger in step with the server: from its news as they come, and by reading what they do not hold. */
 export class Reading {
   private readonly early = new Map<string, LogEvent[]>();
@@ -54,6 +57,7 @@ export class Reading {
     }
     if (event.type === "approval/asked") this.asked(event);
     else if (event.type === "approval/decided") this.decided(event);
+    if (view && switches.has(event.type)) this.ledger.soon(`session ${event.session}`, 120, () => void this.loadSession(event.session));
     if (event.type !== "step/start" && event.type !== "step/end" && event.type !== "tool/call" && event.type !== "tool/started") this.ledger.soon("sessions", 120, () => void this.loadSessions());
   }
 
