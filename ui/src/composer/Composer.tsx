@@ -2,6 +2,8 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { Icon } from "../theme/icons";
 import type { Config, Preset } from "../wire/shapes";
 import { useWords } from "../words/words";
+import { ConfirmJobs } from "../job/ConfirmJobs";
+import type { JobName } from "../wire/types";
 import { ConfirmFull } from "./ConfirmFull";
 import { type Choice, Picker } from "./Picker";
 
@@ -16,7 +18,7 @@ export interface ComposerProps {
   config: Config | null;
   onSend: (text: string, steer: boolean) => void;
   onStop: () => Promise<boolean>;
-  onPreset: (preset: string, confirm: boolean) => Promise<boolean>;
+  onPreset: (preset: string, confirm: boolean) => Promise<boolean | JobName[]>;
   onModel: (model: string) => void;
 }
 
@@ -31,6 +33,7 @@ export const Composer = (props: ComposerProps) => {
   const area = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(() => sessionStorage.getItem(draftName(session)) ?? "");
   const [full, setFull] = useState(false);
+  const [ending, setEnding] = useState<{ preset: string; jobs: JobName[] } | null>(null);
   const [stopping, setStopping] = useState(false);
   const [trouble, setTrouble] = useState("");
 
@@ -60,7 +63,11 @@ export const Composer = (props: ComposerProps) => {
     setTrouble(done ? "" : words.compose.stopFailed);
     if (!done) setStopping(false);
   };
-  const pick = async (preset: string, confirm: boolean) => setTrouble((await props.onPreset(preset, confirm)) ? "" : words.compose.permissionFailed);
+  const pick = async (preset: string, confirm: boolean) => {
+    const done = await props.onPreset(preset, confirm);
+    if (Array.isArray(done)) setEnding({ preset, jobs: done });
+    else setTrouble(done ? "" : words.compose.permissionFailed);
+  };
 
   const now = permissions?.currentValue ?? props.preset;
   const presets: Choice[] = (permissions?.options ?? config?.presets ?? []).map((one) => ({ value: one.value, name: one.name, text: words.compose.presetText[one.value] ?? one.description ?? "" }));
@@ -148,6 +155,15 @@ export const Composer = (props: ComposerProps) => {
           </div>
         </div>
       </div>
+      <ConfirmJobs
+        jobs={ending?.jobs ?? null}
+        onStay={() => setEnding(null)}
+        onSwitch={() => {
+          const preset = ending!.preset;
+          setEnding(null);
+          void pick(preset, true);
+        }}
+      />
       <ConfirmFull
         open={full}
         now={nowName}

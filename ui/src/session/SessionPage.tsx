@@ -1,6 +1,9 @@
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { Desk, openAsks } from "../ask/Desk";
 import { Composer } from "../composer/Composer";
+import { type JobsHere, JobsProvider } from "../job/Job";
+import { JobsMenu } from "../job/JobsMenu";
+import { allJobs } from "../job/jobs";
 import { Limits } from "../shell/Limits";
 import { Sheet } from "../shell/Sheet";
 import { oneLine } from "../text/visible";
@@ -40,6 +43,12 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: Sessio
 
   const onOlder = useCallback(() => house.loadOlder(id), [house, id]);
   const onMove = useCallback((path: string) => house.moveAway(id, path), [house, id]);
+  const folded = view?.talk.jobs;
+  const listed = view?.jobs;
+  const jobsHere = useMemo<JobsHere>(
+    () => ({ jobs: allJobs(folded ?? {}, listed ?? []), online, read: (job, after) => house.readJob(id, job, after), kill: (job) => house.killJob(id, job) }),
+    [house, id, folded, listed, online],
+  );
   const choose = useCallback((one: string | null) => onChoose(one), [onChoose]);
 
   const here = openAsks(asks, id);
@@ -62,7 +71,7 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: Sessio
     );
 
   return (
-    <>
+    <JobsProvider value={jobsHere}>
       <header className="head">
         {menu}
         <div className="ttl">
@@ -87,6 +96,7 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: Sessio
             {words.shell.archived}
           </Status>
         )}
+        <JobsMenu />
         {summary && (
           <SessionMenu
             archived={summary.archived}
@@ -191,6 +201,6 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: Sessio
           </button>
         </div>
       </Sheet>
-    </>
+    </JobsProvider>
   );
 };

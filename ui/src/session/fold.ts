@@ -1,4 +1,5 @@
 import { appearedOf } from "../tool/result";
+import { type Jobs, withJob } from "../job/jobs";
 import type { Decision, Json, LogEvent, Outcome, Subject, Who } from "../wire/shapes";
 
 type Data = { [name: string]: Json };
@@ -65,11 +66,13 @@ export interface Talk {
   /** Ids of open asks, oldest first, as far as the loaded window tells. */
   openAsks: string[];
   asks: Record<string, string>;
+  /** Commands in the background, by id, as far as the loaded window tells. */
+  jobs: Jobs;
 }
 
 export const blank: Talk = {
   head: -1, tail: null, order: [], entries: {}, turn: 0, open: false, aborted: null, step: 0,
-  preset: null, mode: null, policy: null, model: null, title: null, archived: false, openAsks: [], asks: {},
+  preset: null, mode: null, policy: null, model: null, title: null, archived: false, openAsks: [], asks: {}, jobs: {},
 };
 
 const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
@@ -184,6 +187,10 @@ const apply = (talk: Talk, event: LogEvent): void => {
       put(talk, { ...call, name: call.name || text(data.name), result });
       return;
     }
+    case "job/started":
+    case "job/ended":
+      talk.jobs = withJob(talk.jobs, event);
+      return;
     case "approval/asked":
       return asked(talk, event);
     case "approval/decided":

@@ -6,6 +6,8 @@ import { Status } from "../theme/icons";
 import { span } from "../words/times";
 import { useNow } from "../words/useNow";
 import { useWords } from "../words/words";
+import { JobPart, useJob } from "../job/Job";
+import { jobOf, jobStatus } from "../job/jobs";
 import { Appeared } from "./Appeared";
 import { Output } from "./Output";
 import { Record } from "./Record";
@@ -21,7 +23,8 @@ export const Tool = memo(({ call, open, onAsk }: { call: ToolCall; open: boolean
   const text = args.command ?? args.raw;
   const shown = useMemo(() => visible(text), [text]);
   const bash = useMemo(() => bashResult(call.result?.value ?? null), [call.result]);
-  const status = toolStatus(call, words, open);
+  const job = useJob(call);
+  const status = job ? jobStatus(job, words) : toolStatus(call, words, open);
   const waiting = call.asks.find((ask) => !call.decisions[ask.id]);
   return (
     <article className="tool" aria-label={args.description ? `${call.name}: ${args.description}` : `${words.tool.call} ${call.name}`} data-call={call.key}>
@@ -45,7 +48,8 @@ export const Tool = memo(({ call, open, onAsk }: { call: ToolCall; open: boolean
       {bash ? (
         <Output result={bash} />
       ) : (
-        call.result?.text && (
+        call.result?.text &&
+        !jobOf(call.result.value) && (
           <pre className="out">
             <VisibleText text={call.result.text} />
           </pre>
@@ -53,6 +57,7 @@ export const Tool = memo(({ call, open, onAsk }: { call: ToolCall; open: boolean
       )}
       <Record call={call} bash={bash} />
       <Appeared call={call} />
+      {job && <JobPart job={job} />}
       {waiting && onAsk && (
         <p className="fold">
           <button type="button" className="link" onClick={() => onAsk(waiting.id)}>

@@ -6,6 +6,7 @@ import { Reading } from "./reading";
 import type { Summary } from "./shapes";
 import { type HouseState, Ledger, type Outgoing, type SessionView } from "./state";
 import { SharedStream } from "./stream";
+import type { ErrorBody, JobName, JobOutput, JobView } from "./types";
 
 /** The page's one way to the server: what it holds, and everything that a person can do there. One per tab. */
 export class House {
@@ -115,14 +116,34 @@ export class House {
     }
   }
 
-  async permit(session: string, change: { preset: string; confirm?: boolean }): Promise<boolean> {
+  async readJob(session: string, job: string, after: number): Promise<JobOutput | null> {
+    try {
+      return await this.client.get<JobOutput>(`/api/sessions/${session}/jobs/${job}/output?after=${after}`);
+    } catch {
+      return null;
+    }
+  }
+
+  /** Ends a command in the background; true where it is over. */
+  async killJob(session: string, job: string): Promise<boolean> {
+    try {
+      return (await this.client.post<JobView>(`/api/sessions/${session}/jobs/${job}/kill`, { key: newKey() })).state === "ended";
+    } catch (error) {
+      if (error instanceof Refused && error.message) this.ledger.tell(error.message);
+      return false;
+    }
+  }
+
+  /** Switches the preset; returns whether it was, or the jobs that have to end first and were not confirmed. */
+  async permit(session: string, change: { preset: string; confirm?: boolean }): Promise<boolean | JobName[]> {
     try {
       const answer = await this.client.post<{ permissions: SessionView["permissions"] }>(`/api/sessions/${session}/permission`, { ...change, key: newKey() });
       if (answer.permissions) this.ledger.setView(session, { permissions: answer.permissions });
       void this.reading.loadSessions();
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      const jobs = error instanceof Refused && error.code === "jobs-running" ? (error.body as ErrorBody).error.jobs : null;
+      return jobs ?? false;
     }
   }
 

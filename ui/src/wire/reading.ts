@@ -164,7 +164,7 @@ export class Reading {
       for (const ask of page.asks) asks[ask.id] = merged(asks[ask.id], ask);
       const outbox = (this.ledger.now.outbox[id] ?? []).filter((one) => !(`message:${one.id}` in talk.entries));
       this.ledger.set({ asks, outbox: { ...this.ledger.now.outbox, [id]: outbox } });
-      this.ledger.setView(id, { talk, events: [...base.events, ...news], before: joins ? known.before : page.before, partial: page.partial, permissions: page.permissions, state: "ready" });
+      this.ledger.setView(id, { talk, events: [...base.events, ...news], before: joins ? known.before : page.before, partial: page.partial, permissions: page.permissions, jobs: page.jobs, state: "ready" });
     } catch (error) {
       if (error instanceof Refused && error.status === 404) this.ledger.setView(id, { state: "missing" });
       else if (!known || known.state === "loading") this.ledger.setView(id, { state: "failed" });

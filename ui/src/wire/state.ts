@@ -1,5 +1,6 @@
 import { type Answering } from "../ask/answering";
 import { type Talk, blank } from "../session/fold";
+import type { JobView } from "./types";
 import type { AskView, Config, LogEvent, Partial, Preset, Summary } from "./shapes";
 import type { Connection } from "./stream";
 
@@ -16,6 +17,8 @@ export interface SessionView {
   before: number | null;
   partial: Partial | null;
   permissions: { options: Preset[]; currentValue: string } | null;
+  /** The jobs that ran when the session was read; the talk tells what has come since. */
+  jobs: JobView[];
   state: "loading" | "ready" | "missing" | "failed";
 }
 
@@ -34,7 +37,7 @@ export interface HouseState {
   told: { text: string; at: number } | null;
 }
 
-export const emptyView: SessionView = { talk: blank, events: [], before: null, partial: null, permissions: null, state: "loading" };
+export const emptyView: SessionView = { talk: blank, events: [], before: null, partial: null, permissions: null, jobs: [], state: "loading" };
 
 export type Change<T> = { [K in keyof T]?: T[K] };
 

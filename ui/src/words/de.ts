@@ -1,4 +1,5 @@
 import type { Words } from "./en";
+import { jobs } from "./jobs";
 
 const many = (n: number, one: string, more: string) => `${n.toLocaleString("de")} ${n === 1 ? one : more}`;
 
@@ -401,6 +402,7 @@ export const de: Words = {
     close: "Schließen",
   },
 
+  jobs: jobs.de,
   marks: { tab: "Tabulator" },
   time: { today: "heute" },
 };

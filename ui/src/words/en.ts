@@ -1,3 +1,5 @@
+import { jobs } from "./jobs";
+
 const many = (n: number, one: string, more: string) => `${n.toLocaleString("en")} ${n === 1 ? one : more}`;
 
 /** Every word that placet says in the page. Latin echoes (placet, non placet) are not translated and do not stand here. */
@@ -409,6 +411,7 @@ export const en = {
     close: "Close",
   },
 
+  jobs: jobs.en,
   marks: { tab: "tab" },
   time: { today: "today" },
 };

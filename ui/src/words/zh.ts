@@ -1,4 +1,5 @@
 import type { Words } from "./en";
+import { jobs } from "./jobs";
 
 const n0 = (n: number) => n.toLocaleString("zh");
 
@@ -401,6 +402,7 @@ export const zh: Words = {
     close: "关闭",
   },
 
+  jobs: jobs.zh,
   marks: { tab: "制表符" },
   time: { today: "今天" },
 };
