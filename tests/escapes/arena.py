@@ -20,6 +20,8 @@ import anyio
 import anyio.lowlevel
 
 from placet.sandbox import Bubblewrap, Command, Landlock, Sandbox, SandboxMode, Selection, Workdir, harden
+from placet.sandbox.backends import kept
+from placet.sandbox.linux import keeper
 from placet.session.ids import SessionId
 from placet.testing.backends import TestPlaces
 
@@ -37,6 +39,7 @@ def main(backend: str, mode: str, uid: int, machine_namespace: str) -> None:
     os.chmod(folders["home"] / "probes.py", 0o644)
     anyio.run(anyio.lowlevel.checkpoint)  # imports what it needs while it can still be read
     if uid != os.geteuid():
+        readable_keeper(root)
         os.setgroups([])
         os.setgid(uid)
         os.setuid(uid)
@@ -46,6 +49,12 @@ def main(backend: str, mode: str, uid: int, machine_namespace: str) -> None:
     finally:
         if not root.is_relative_to("/mnt"):
             shutil.rmtree(root, ignore_errors=True)
+
+
+def readable_keeper(folder: Path) -> None:
+    """Let keepers run on the system's Python, from a copy: an ordinary account may not be able to read ours."""
+    kept.PYTHON, kept.FOLDER = "/usr/bin/python3", str(folder / "code")
+    shutil.copytree(Path(keeper.__file__).parent, folder / "code" / "linux")
 
 
 def private_root(machine_namespace: str) -> Path:

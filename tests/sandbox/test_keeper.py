@@ -14,18 +14,12 @@ from placet.sandbox import Bubblewrap
 from placet.sandbox.backends import kept
 from placet.sandbox.linux import processes
 from placet.testing.backends import Rig
-from tests.sandbox.test_process import alive, nap, zombies
+from tests.sandbox.test_process import alive, nap, since, zombies
 
 pytestmark = pytest.mark.anyio
-__all__ = ["nap"]
+__all__ = ["nap", "since"]
 
 DAEMON = "(setsid bash -c '(trap \"\" TERM HUP; env -i sleep NAP; :) &' &) >/dev/null 2>&1; sleep 0.2; "
-
-
-@pytest.fixture(autouse=True)
-def nobody_else_left_anything() -> None:
-    for pid, _ in zombies():
-        processes.reap(pid)
 
 
 def keepers() -> list[int]:
@@ -40,7 +34,9 @@ def _words(pid: int) -> bytes:
         return b""
 
 
-async def test_commands_run_side_by_side_and_each_takes_its_own_daemon_away(landlock: Rig, nap: str) -> None:
+async def test_commands_run_side_by_side_and_each_takes_its_own_daemon_away(
+    landlock: Rig, nap: str, since: int
+) -> None:
     first = AbortSignal()
     begun = asyncio.Event()
     async with anyio.create_task_group() as group:
@@ -57,10 +53,10 @@ async def test_commands_run_side_by_side_and_each_takes_its_own_daemon_away(land
         assert (len(alive(f"{nap}1")) > 0, alive(f"{nap}2")) == (True, [])
         first.abort()
     assert alive(nap) == []
-    assert zombies() == []
+    assert zombies(since) == []
 
 
-async def test_a_command_of_a_killed_keeper_ends_and_the_next_one_runs(landlock: Rig, nap: str) -> None:
+async def test_a_command_of_a_killed_keeper_ends_and_the_next_one_runs(landlock: Rig, nap: str, since: int) -> None:
     kept.dismiss()
     begun = asyncio.Event()
     async with anyio.create_task_group() as group:
@@ -75,7 +71,7 @@ async def test_a_command_of_a_killed_keeper_ends_and_the_next_one_runs(landlock:
         for pid in keepers():
             os.kill(pid, signal.SIGKILL)
     assert alive(nap) == []
-    assert zombies() == []
+    assert zombies(since) == []
     assert (await landlock.run("echo x")).stdout.text == "x\n"
 
 

@@ -25,7 +25,7 @@ _BODY = textwrap.dedent("""
     from placet.sandbox.linux import privilege, seccomp
     from placet.session.ids import SessionId
     from placet.testing.backends import TestPlaces
-    from tests.escapes.arena import private_root
+    from tests.escapes.arena import private_root, readable_keeper
     anyio.run(anyio.lowlevel.checkpoint)
     uid, lacking, machine = int(sys.argv[1]), sys.argv[2], sys.argv[3]
     root = os.geteuid() == 0
@@ -34,6 +34,7 @@ _BODY = textwrap.dedent("""
         (folder / part).mkdir(parents=True, mode=0o755)
         os.chown(folder / part, uid, uid)
     if root:
+        readable_keeper(folder)
         os.setgroups([]); os.setgid(uid); os.setuid(uid)
     os.environ["HOME"] = str(folder / "home")
     harden()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import functools
+import itertools
 import os
 import shutil
 import time
@@ -32,7 +33,7 @@ GRACE_FOR_PIPES = 0.25
 _READ = 1 << 18
 _SET_PIPE_SIZE, _PIPE_SIZE = 1031, 1 << 20
 _ATTEMPTS = 5
-_ATTEMPTS_AT_WHAT_MOVES = 20
+_SECONDS_FOR_WHAT_MOVES = 20.0
 _MOVED = ("No such file or directory", "Race condition")
 
 OnOutput = Callable[[str, bytes], object]
@@ -190,12 +191,13 @@ async def run(
     """
     began = time.monotonic()
     workdir = command.workdir or command.profile.workspace
-    for attempt in range(_ATTEMPTS_AT_WHAT_MOVES):
+    for attempt in itertools.count():
         left = command.timeout_ms / 1000 - (time.monotonic() - began)
         course, out, err = await _once(command, spawn, env=env, spill=spill, umask=umask, seconds=left)
         broken = course.exit is not None and course.exit.broken and not (course.timed_out or course.aborted)
         moves = any(word in err.text for word in _MOVED)  # in the workspace, during the set-up: it is looked at anew
-        if not broken or (not moves and attempt >= _ATTEMPTS - 1):
+        patient = time.monotonic() - began < _SECONDS_FOR_WHAT_MOVES if moves else attempt < _ATTEMPTS - 1
+        if not (broken and patient):
             break
         await anyio.sleep(0.01 * min(attempt, _ATTEMPTS))
     ended = course.exit or Exit(None)

@@ -25,7 +25,8 @@ _IDLE = 2
 """Keepers without a command that are kept for the next one."""
 _ANSWER_SECONDS = 60.0
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); from linux.keeper import main; main(int(sys.argv[2]))"
-_FOLDER = str(Path(keeper.__file__).parents[1])
+PYTHON = sys.executable
+FOLDER = str(Path(keeper.__file__).parents[1])
 _idle: dict[int, list[Keeper]] = {}
 _lock = threading.Lock()
 
@@ -38,7 +39,7 @@ class Keeper:
         self.line, theirs = socket.socketpair()
         with theirs:
             self._popen = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-X", "utf8", "-c", _PROGRAM, _FOLDER, str(theirs.fileno())],
+                [PYTHON, "-I", "-S", "-X", "utf8", "-c", _PROGRAM, FOLDER, str(theirs.fileno())],
                 env={},
                 cwd="/",
                 stdin=subprocess.DEVNULL,
