@@ -112,7 +112,7 @@ class House:
         """The asks by the line of their call, as soon as there are that many."""
         return {line_of(event): event for event in await self.wait_for(ASKED, count)}
 
-    async def answer(self, asked: Event, outcome: str, feedback: str | None = None) -> Any:
+    async def answer(self, asked: Event, outcome: str, feedback: str | None = None, stop: Sequence[Draft] = ()) -> Any:
         return await self.inbox.answer(
             asked.data["id"],
             outcome=outcome,
@@ -123,6 +123,7 @@ class House:
             channel="page",
             evidence="click",
             strength="page-key",
+            stop=stop,
         )
 
     async def allow(self, asked: Event) -> None:

@@ -10,7 +10,7 @@ import pytest
 from placet.agent import gestures
 from placet.agent.gestures import NotRunning, Stopped
 from placet.agent.mailbox import Source
-from placet.approval.inbox import NotPending
+from placet.approval.answer import BadResponse, NotPending, Receipt
 from placet.kernel.signal import AbortSignal
 from placet.session.ids import new_message_id
 from placet.testing.models import Say, ScriptedModel, call
@@ -143,3 +143,47 @@ async def test_stopping_twice_gives_the_same_answer_and_one_event(tmp_path: Path
         await home.wait_for("turn/end")
         assert isinstance(first, Stopped) and second in (first, NotRunning())
         assert len(await home.of("turn/abort")) == 1
+
+
+async def test_a_rejection_with_a_stop_is_one_append_and_the_agent_takes_no_step_after_it(tmp_path: Path) -> None:
+    calls = (call("trace", "1", line="a", widen=True), call("trace", "2", line="b", widen=True))
+    model = ScriptedModel([Say("", calls), Say("one more step", (call("trace", "3", line="c"),)), Say("and one")])
+    async with house(tmp_path, model) as home, home.crew():
+        await home.send()
+        asks = await home.asks(2)
+        await home.send("for later")
+        stop = await gestures.stop_of(home.store, home.session, 1, "k", BY)
+        receipt = await home.answer(asks["a"], "rejected", "not now", stop=stop)
+        assert isinstance(receipt, Receipt) and receipt.stopped
+        assert await home.answer(asks["a"], "rejected", "not now", stop=stop) == receipt  # its answer was lost
+        [end] = await home.wait_for("turn/end")
+        assert end.data["reason"] == {"kind": "aborted", "reason": "user"}
+        log = await home.log()
+    [abort] = [event for event in log if event.type == "turn/abort"]
+    decided = {event.data["id"]: event for event in log if event.type == "approval/decided"}
+    rejected, other = decided[asks["a"].data["id"]], decided[asks["b"].data["id"]]
+    assert (rejected.data["outcome"], rejected.seq) == ("rejected", abort.seq - 1)
+    assert other.data["outcome"] == "cancelled"
+    after = [event.type for event in log if event.seq > abort.seq]
+    assert "step/start" not in after and "assistant/message" not in after and "tool/started" not in after
+    assert home.ran() == [] and len([event for event in log if event.type == "turn/start"]) == 1
+
+
+async def test_a_stop_that_was_first_bars_a_rejection_with_a_stop(tmp_path: Path) -> None:
+    async with house(tmp_path, ScriptedModel([Say("", (call("trace", line="a", widen=True),))])) as home, home.crew():
+        await home.send()
+        asked = (await home.asks(1))["a"]
+        stop = await gestures.stop_of(home.store, home.session, 1, "mine", BY)
+        await gestures.stop(home.store, home.session, "other", BY)
+        assert isinstance(await home.answer(asked, "rejected", stop=stop), NotPending)
+        await home.wait_for("turn/end")
+        assert len(await home.of("turn/abort")) == 1
+
+
+async def test_a_stop_comes_only_with_a_rejection(tmp_path: Path) -> None:
+    async with house(tmp_path, ScriptedModel([Say("", (call("trace", line="a", widen=True),))])) as home, home.crew():
+        await home.send()
+        asked = (await home.asks(1))["a"]
+        stop = await gestures.stop_of(home.store, home.session, 1, "k", BY)
+        assert isinstance(await home.answer(asked, "allowed-once", stop=stop), BadResponse)
+        assert not await home.of("turn/abort") and home.ran() == []

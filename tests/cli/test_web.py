@@ -124,6 +124,16 @@ def test_a_rejected_command_does_not_run_and_the_note_reaches_the_agent(
     assert any("use the workspace instead" in result["text"] for result in events(cli, session, "tool/result"))
 
 
+def test_reject_with_stop_says_so_and_ends_the_turn(cli: Cli, server: Server, workspace: Path) -> None:
+    session, ask = asking(cli, workspace)
+    done = cli("inbox", "reject", ask["id"], "--stop")
+    assert done.returncode == 0, done.stderr
+    assert "The agent's turn is stopped." in done.stdout
+    assert ended(cli, session) == {"kind": "aborted", "reason": "user"}
+    assert events(cli, session, "approval/decided")[0]["outcome"] == "rejected"
+    assert not note(cli).exists()
+
+
 def test_ses_09_after_kill_9_the_ask_is_back_before_any_page_and_its_command_runs_once(
     cli: Cli, server: Server, workspace: Path
 ) -> None:

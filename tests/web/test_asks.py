@@ -76,7 +76,7 @@ async def test_a_decision_is_receipted_with_who_over_which_channel_and_when(hous
     (decided,) = await decisions(house, event)
     who = {"kind": "person", "name": "owner", "account": None}
     expected = {"ask": event.data["id"], "outcome": "allowed-once", "time": decided.time, "who": who}
-    assert receipt == expected | {"channel": "page", "strength": "page-key"}
+    assert receipt == expected | {"channel": "page", "strength": "page-key", "stopped": False}
     assert decided.data["evidence"] == f"page-key:{page.key.id}"
     assert view["state"] == "decided" and view["position"] is None
     assert view["decision"]["who"]["name"] == "owner" and view["decision"]["time"] == decided.time
@@ -263,3 +263,29 @@ async def test_an_ask_whose_turn_is_over_takes_no_answer(house: House) -> None:
     async with house.page() as page:
         answer = await page.post(path_of(event), answer_to(event))
     assert answer.status_code == 409 and answer.json()["decision"] is None
+
+
+async def test_reject_and_stop_is_one_request_and_one_append(house: House) -> None:
+    session = await house.session()
+    event = await house.ask(session)
+    async with house.page() as page:
+        wrong = await page.post(path_of(event), answer_to(event, "allowed-once", stop=True))
+        answer = await page.post(path_of(event), answer_to(event, "rejected", stop=True))
+        again = await page.post(path_of(event), answer_to(event, "rejected", stop=True))
+        late = await page.post(path_of(event), answer_to(event, "rejected", key="another"))
+    assert (wrong.status_code, wrong.json()["reason"]) == (422, "bad-response")
+    assert answer.json()["receipt"]["stopped"] is True and again.json() == answer.json()
+    assert late.status_code == 409
+    log = [e for e in await house.store.read(session) if e.type in ("approval/decided", "turn/abort")]
+    assert [e.type for e in log] == ["approval/decided", "turn/abort"]
+    assert log[1].seq == log[0].seq + 1
+    assert log[1].data["by"] == {"kind": "person", "name": "owner", "channel": "page"}
+
+
+async def test_a_plain_rejection_stops_nothing(house: House) -> None:
+    session = await house.session()
+    event = await house.ask(session)
+    async with house.page() as page:
+        answer = await page.post(path_of(event), answer_to(event, "rejected"))
+    assert answer.json()["receipt"]["stopped"] is False
+    assert not [e for e in await house.store.read(session) if e.type == "turn/abort"]

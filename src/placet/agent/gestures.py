@@ -64,9 +64,7 @@ async def stop(store: Store, session: SessionId, key: str, by: By, *, reason: st
     Returned only after the stop is durable. A turn that is stopped already gives the same answer again.
     """
     while (turn := await open_turn(store, session)) is not None:
-        drafts = [Draft("turn/abort", {"turn": turn, "reason": reason, "by": dict(by)}, keys.abort(turn))]
-        if queued := (await waiting(store, session)).of_person():
-            drafts.append(mailbox.cancel(queued, f"{turn}:{key}", by))
+        drafts = await stop_of(store, session, turn, key, by, reason=reason)
         match await store.append(session, drafts, present=[keys.turn(turn)], absent=[keys.end(turn)]):
             case Appended() | Refused(why="duplicate"):
                 return Stopped(turn)
@@ -75,6 +73,16 @@ async def stop(store: Store, session: SessionId, key: str, by: By, *, reason: st
             case Refused():
                 continue  # the turn ended in between: look again
     return NotRunning()
+
+
+async def stop_of(
+    store: Store, session: SessionId, turn: int, key: str, by: By, *, reason: str = "user"
+) -> list[Draft]:
+    """Draft the stop of a turn, which takes back what the person has queued; the stop itself comes first."""
+    drafts = [Draft("turn/abort", {"turn": turn, "reason": reason, "by": dict(by)}, keys.abort(turn))]
+    if queued := (await waiting(store, session)).of_person():
+        drafts.append(mailbox.cancel(queued, f"{turn}:{key}", by))
+    return drafts
 
 
 async def select_preset(knobs: Knobs, session: SessionId, preset: str, *, by: By, key: str) -> Change:

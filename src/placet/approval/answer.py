@@ -25,13 +25,20 @@ class Receipt:
     who: Who
     channel: str
     strength: str
+    stopped: bool = False
 
     @classmethod
-    def of(cls, event: Event) -> Receipt:
-        """Write the receipt of an `approval/decided`."""
+    def of(cls, event: Event, *, stopped: bool = False) -> Receipt:
+        """Write the receipt of an `approval/decided`; `stopped` says that its turn was stopped in the same append."""
         decision = Decision.of(event)
         return cls(
-            AskId(event.data["id"]), decision.outcome, decision.time, decision.who, decision.channel, decision.strength
+            AskId(event.data["id"]),
+            decision.outcome,
+            decision.time,
+            decision.who,
+            decision.channel,
+            decision.strength,
+            stopped,
         )
 
     def json(self) -> dict[str, Any]:
@@ -43,6 +50,7 @@ class Receipt:
             "who": self.who.json(),
             "channel": self.channel,
             "strength": self.strength,
+            "stopped": self.stopped,
         }
 
 

@@ -6,7 +6,7 @@ after its commit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from placet.approval import view as views
@@ -18,8 +18,9 @@ from placet.approval.responder import Answer, Ask, Responder
 from placet.approval.settle import Barred, Lost, Won, settle
 from placet.approval.view import AskView, Page
 from placet.kernel.clock import Clock
+from placet.session import keys
 from placet.session.errors import StoreGone
-from placet.session.event import Event
+from placet.session.event import Draft, Event
 from placet.session.ids import AskId, SessionId
 from placet.session.store import Store
 
@@ -85,33 +86,42 @@ class Inbox:
         channel: str,
         evidence: str,
         strength: str,
+        stop: Sequence[Draft] = (),
     ) -> Receipt | NotPending | BadResponse:
         """Make a person's answer the decision, if it is the first one. The sender has proved who they are.
+
+        With a rejection, `stop` may hold the events that stop the turn: they are appended with the decision, so that
+        the agent can take no step between the two.
 
         Raises `StoreError` where the answer could not be recorded; sending it again with the same key is safe.
         """
         asked = await self._store.find(asked_key(ask_id))
         if asked is None:
             return BadResponse("there is no ask with this id")
-        complaint = _complaint(outcome, asked, digest, key, feedback)
+        complaint = _complaint(outcome, asked, digest, key, feedback, stop=bool(stop))
         if complaint is not None:
             await self.note_refused(asked, who=who, channel=channel, why=complaint, outcome=outcome, key=key)
             return BadResponse(complaint)
         said = Answer(Outcome(outcome), who, channel, evidence, strength, detail=None, feedback=feedback or None)
         append = partial(self._store.append, asked.session)
-        settled = await settle(append, Ask.of(asked), said, now=self._clock.now(), key=key)
+        settled = await settle(append, Ask.of(asked), said, now=self._clock.now(), key=key, also=stop)
         match settled:
             case Won(event):
                 self._people.wake(ask_id)
-                return Receipt.of(event)
+                return Receipt.of(event, stopped=bool(stop))
             case Lost(event) if _same(event, outcome, key, who):
-                return Receipt.of(event)
+                return Receipt.of(event, stopped=await self._stopped_with(event, Ask.of(asked).turn))
             case Lost(event):
                 refusal = NotPending(Decision.of(event))
             case Barred(why):
                 refusal = NotPending(None, "ended" if why == "ended" else "stopped")
         await self.note_refused(asked, who=who, channel=channel, why=refusal.why, outcome=outcome, key=key)
         return refusal
+
+    async def _stopped_with(self, decided: Event, turn: int) -> bool:
+        """Whether the turn was stopped in the append that decided: the stop is the very next event."""
+        aborted = await self._store.lookup(decided.session, keys.abort(turn))
+        return aborted is not None and aborted.seq == decided.seq + 1
 
     async def note_refused(self, asked: Event, *, who: Who, channel: str, why: str, outcome: str, key: str) -> None:
         """Log an answer that did not count: at most one per ask, key and minute, and only for a proven sender.
@@ -133,7 +143,7 @@ class Inbox:
         return self._people
 
 
-def _complaint(outcome: str, asked: Event, digest: str, key: str, feedback: str | None) -> str | None:
+def _complaint(outcome: str, asked: Event, digest: str, key: str, feedback: str | None, *, stop: bool) -> str | None:
     """Return why an answer cannot be one of this ask, or None."""
     if asked.data["policy"] == Policy.NEVER:
         return "nobody is asked under the policy never"
@@ -143,6 +153,8 @@ def _complaint(outcome: str, asked: Event, digest: str, key: str, feedback: str 
         return "the digest is not that of the ask: what was shown is not what would run"
     if not 0 < len(key) <= MAX_KEY:
         return f"the key must have 1 to {MAX_KEY} characters"
+    if stop and outcome != Outcome.REJECTED:
+        return "a stop can be sent only with a rejection"
     if feedback and outcome != Outcome.REJECTED:
         return "a note can be sent only with a rejection"
     if feedback and len(feedback) > MAX_FEEDBACK:

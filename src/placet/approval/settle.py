@@ -81,15 +81,18 @@ async def settle(
     lease: Lease | None = None,
     key: str | None = None,
     stopping: bool = False,
+    also: Sequence[Draft] = (),
 ) -> Settled:
     """Try to make an answer the decision of an ask; who loses learns who won.
+
+    What is in `also` is in the log with the decision, or not at all: a stop with its rejection.
 
     Only the stop and recovery may pass `stopping`, for `cancelled`: everything else is refused in a stopped turn. A
     person's answer needs no lease; every other one carries it, and raises `LeaseLost` when it is no longer current.
     """
     absent = [decided_key(ask.id), keys.end(ask.turn)] + ([] if stopping else [keys.abort(ask.turn)])
     outcome = await append(
-        [decided(ask.id, undated(answer, digest=ask.digest, waited=now - ask.asked_at, key=key))],
+        [decided(ask.id, undated(answer, digest=ask.digest, waited=now - ask.asked_at, key=key)), *also],
         present=[asked_key(ask.id)],
         absent=absent,
         lease=None if answer.who.kind is WhoKind.PERSON else lease,

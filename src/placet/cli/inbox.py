@@ -90,14 +90,15 @@ def reject(
     *,
     because: Annotated[str | None, Parameter(help="A note that reaches the agent.")] = None,
     digest: Annotated[str | None, Parameter(help="Reject only if the ask has this digest.")] = None,
+    stop: Annotated[bool, Parameter(negative="", help="Stop the agent's turn as well, in the same moment.")] = False,
     json: _AsJson = False,
 ) -> int:
-    """Reject one ask; a note given with --because reaches the agent."""
+    """Reject one ask; a note given with --because reaches the agent, at its next turn if this one is stopped."""
     client = Client(process.places())
     view = _open_view(client, ask)
     if digest is not None and digest != view["digest"]:
         fail("The digest is not that of this ask", why="The ask stays open", hint=_READ_AGAIN)
-    return _answer(client, view, Outcome.REJECTED, because, json=json)
+    return _answer(client, view, Outcome.REJECTED, because, stop=stop, json=json)
 
 
 def _view(client: Client, ask: str) -> Any:
@@ -137,11 +138,15 @@ def _confirmed(client: Client, ask: str) -> Any:
     return fresh
 
 
-def _answer(client: Client, view: Mapping[str, Any], outcome: Outcome, feedback: str | None, *, json: bool) -> int:
+def _answer(
+    client: Client, view: Mapping[str, Any], outcome: Outcome, feedback: str | None, *, stop: bool = False, json: bool
+) -> int:
     key = f"cli-{secrets.token_hex(12)}"
     body: dict[str, object] = {"outcome": outcome.value, "digest": view["digest"], "key": key}
     if feedback is not None:
         body["feedback"] = feedback
+    if stop:
+        body["stop"] = True
     reply = _sent(client, f"/api/asks/{segment(view['id'])}/decision", body)
     if json and isinstance(reply.body, dict):
         say_json(reply.body)
@@ -152,6 +157,8 @@ def _answer(client: Client, view: Mapping[str, Any], outcome: Outcome, feedback:
             word = str(receipt["outcome"]).replace("-", " ").capitalize()
             who = receipt["who"].get("account") or receipt["who"].get("name")
             say(f"{word}: {receipt['ask']}, recorded for {who} over {receipt['channel']} ({receipt['strength']}).")
+            if receipt["stopped"]:
+                say("The agent's turn is stopped.")
             return 0
         case 409 if "decision" in reply.body:
             fail("Your answer did not count", why=_winner(reply.body["decision"]))

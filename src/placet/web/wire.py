@@ -342,6 +342,7 @@ class Answer(Wire):
     digest: Digest
     key: Key
     feedback: Note | None = None
+    stop: Annotated[bool, Field(description="With a rejection: stop the turn in the same append.")] = False
 
 
 class ReceiptView(Wire):
@@ -351,6 +352,7 @@ class ReceiptView(Wire):
     who: Signer
     channel: str
     strength: str | None
+    stopped: bool = False
 
 
 class Accepted(Wire):

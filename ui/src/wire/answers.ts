@@ -8,6 +8,7 @@ interface Sent {
   key: string;
   outcome: PersonOutcome;
   feedback?: string;
+  stop?: boolean;
 }
 
 /** The answers that this page has sent, and what became of each; only the server says that one counts. */
@@ -21,13 +22,12 @@ export class Answers {
     private readonly rereadAsks: () => void,
   ) {}
 
-  /** Sends an answer; false where nothing can be sent from here now. */
-  async give(id: string, outcome: PersonOutcome, feedback?: string): Promise<boolean> {
+  /** Sends an answer, with a stop of the turn in the same append if that is wanted. */
+  async give(id: string, outcome: PersonOutcome, options: { feedback?: string; stop?: boolean }): Promise<void> {
     const state = this.ledger.now.answers[id]?.state;
-    if (state === "sending" || state === "unknown" || this.ledger.now.connection.state !== "up") return false;
-    this.sent.set(id, { key: newKey(), outcome, feedback });
+    if (state === "sending" || state === "unknown" || this.ledger.now.connection.state !== "up") return;
+    this.sent.set(id, { key: newKey(), outcome, ...options });
     await this.deliver(id);
-    return true;
   }
 
   /** The log has the decision of an ask: this page's own answer, or somebody else's that was first. */
@@ -47,10 +47,10 @@ export class Answers {
     const ask = this.ledger.now.asks[id];
     const sent = this.sent.get(id);
     if (!ask || !sent) return;
-    const { outcome, key, feedback } = sent;
+    const { outcome, key, feedback, stop } = sent;
     this.ledger.setAnswer(id, { state: "sending", outcome });
     try {
-      const answer = await this.client.post<{ receipt: Receipt }>(`/api/asks/${id}/decision`, { outcome, digest: ask.digest, key, feedback });
+      const answer = await this.client.post<{ receipt: Receipt }>(`/api/asks/${id}/decision`, { outcome, digest: ask.digest, key, feedback, stop: stop || undefined });
       const { receipt } = answer;
       const decision: Decision = { outcome, detail: null, who: receipt.who, channel: receipt.channel, evidence: null, strength: receipt.strength, time: receipt.time, digest: ask.digest, feedback: feedback ?? null };
       const now = this.ledger.now.asks[id]!;

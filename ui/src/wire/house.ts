@@ -52,10 +52,8 @@ export class House {
   setNote(id: string, text: string): void {
     this.ledger.set({ notes: { ...this.ledger.now.notes, [id]: text } });
   }
-  async answer(id: string, outcome: PersonOutcome, options: { feedback?: string; stop?: boolean } = {}): Promise<void> {
-    const sent = await this.answers.give(id, outcome, options.feedback);
-    const session = this.ledger.now.asks[id]?.session;
-    if (sent && options.stop && session) await this.stopTurn(session);
+  answer(id: string, outcome: PersonOutcome, options: { feedback?: string; stop?: boolean } = {}): Promise<void> {
+    return this.answers.give(id, outcome, options);
   }
   again(id: string): Promise<void> {
     return this.answers.again(id);

@@ -10,6 +10,7 @@ export interface Answer {
   digest: string;
   key: string;
   feedback?: string | null;
+  stop?: boolean;
 }
 
 /** One ask with everything that its card says. */
@@ -280,6 +281,7 @@ export interface ReceiptView {
   who: Signer;
   channel: string;
   strength: string | null;
+  stopped?: boolean;
 }
 
 export interface SessionChange {

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from placet.agent.gestures import stop_of
 from placet.approval.answer import BadResponse, NotPending, Receipt
+from placet.approval.events import asked_key
 from placet.approval.outcome import Outcome, grants
+from placet.session.event import Draft
 from placet.session.ids import AskId
 from placet.web.desk import Desk
 from placet.web.errors import Forbidden, TooMany
@@ -36,6 +39,7 @@ async def decide(desk: Desk, caller: Caller, ask: AskId, answer: Answer) -> Wire
         channel=str(caller.channel),
         evidence=caller.evidence,
         strength=await strength(desk, caller),
+        stop=await _stop(desk, caller, ask, answer),
     )
     match said:
         case Receipt():
@@ -47,6 +51,14 @@ async def decide(desk: Desk, caller: Caller, ask: AskId, answer: Answer) -> Wire
         case BadResponse(why):
             desk.wrong_answers.count(sender)
             return _no(422, BadResponseBody(why=why))
+
+
+async def _stop(desk: Desk, caller: Caller, ask: AskId, answer: Answer) -> list[Draft]:
+    store = desk.services.store
+    asked = await store.find(asked_key(ask)) if answer.stop else None
+    if asked is None:
+        return []
+    return await stop_of(store, asked.session, asked.data["call"]["turn"], answer.key, caller.by)
 
 
 def _no(status: int, body: Wire) -> Json:
