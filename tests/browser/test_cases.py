@@ -202,6 +202,24 @@ def fresh_link(home: Home) -> str:
     return str(json.loads(home.cli("link", "--json").stdout)["url"])
 
 
+def test_pol_02_under_never_no_card_is_drawn_and_the_record_says_who_refused(asking_home: Home) -> None:
+    page = asking_home.context.new_page()
+    page.goto(f"{asking_home.url}#/inbox")
+    expect(page.get_by_text("Connected to this machine")).to_be_attached()
+    drawn = page.evaluate_handle("""() => {
+        const drawn = new Set();
+        new MutationObserver(() => document.querySelectorAll('.acts').forEach((one) => drawn.add(one)))
+            .observe(document.body, { childList: true, subtree: true });
+        return drawn;
+    }""")
+    session, folder = asking_home.session(policy="never")
+    page.evaluate("(session) => { location.hash = `#/session/${session}`; }", session)
+    complete(page)
+    assert page.evaluate("(drawn) => drawn.size", drawn) == 0
+    assert page.locator(".acts").count() == 0 and ran(folder) == ""
+    expect(page.locator(".minutes .tool").first).to_contain_text("policy")
+
+
 def test_pol_05_every_tab_shows_the_preset_that_is_in_force(asking_home: Home) -> None:
     session, _ = asking_home.session()
     first, second = asking_home.open(session), asking_home.open(session)
