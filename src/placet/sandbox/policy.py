@@ -100,6 +100,9 @@ class Profile:
         the place of one, and the right to write would follow it to wherever it leads.
         """
         for root in (self.workspace.path, *self.git_roots):
-            real = os.path.realpath(root)
+            try:
+                real = os.path.realpath(root)
+            except OSError as error:  # it is being replaced in this moment
+                raise WorkdirChanged(f"The folder {str(root)!r} of this session cannot be reached now") from error
             if real != str(root):
                 raise WorkdirChanged(f"The folder {str(root)!r} of this session was replaced by a symlink to {real!r}")
