@@ -28,7 +28,7 @@ SECRET = "a-secret-of-the-person"
 
 def confined_by(cli: Cli, backend: str) -> Cli:
     """The same home, with one backend only; skips where it does not work."""
-    report = json.loads(cli("doctor", "--json").stdout)["sandbox"]["backends"]
+    report = json.loads(cli("doctor", "--json").stdout)["backends"]
     if not next(found["usable"] for found in report if found["name"] == backend):
         missing(backend, "doctor says that it does not work here")
     return Cli(cli.root, {"PLACET_SANDBOX": backend})

@@ -16,8 +16,11 @@ def test_doctor_names_every_backend_and_what_it_means(cli: Cli) -> None:
     done = cli("doctor")
     assert "bubblewrap" in done.stdout and "landlock" in done.stdout
     report = json.loads(cli("doctor", "--json").stdout)
-    assert {backend["name"] for backend in report["sandbox"]["backends"]} >= {"bubblewrap", "landlock"}
-    assert done.returncode == (0 if report["sandbox"]["chosen"] else 1)
+    assert {backend["name"] for backend in report["backends"]} == {"bubblewrap", "landlock", "seatbelt"}
+    assert report.keys() == {"chosen", "backends"}
+    for backend in report["backends"]:
+        assert backend.keys() == {"name", "usable", "enforcement", "not_governed", "why"}
+    assert done.returncode == (0 if report["chosen"] else 1)
 
 
 def test_doctor_says_where_nothing_confines(cli: Cli) -> None:
@@ -30,9 +33,50 @@ def test_doctor_lists_what_is_hidden(cli: Cli) -> None:
     (cli.account / ".ssh").mkdir()
     (cli.home / "config.toml").write_text('[sandbox]\nhide = ["~/diary"]\n', encoding="utf-8")
     (cli.account / "diary").mkdir()
-    hidden = json.loads(cli("doctor", "--json").stdout)["hidden"]
+    hidden = [line.strip() for line in cli("doctor").stdout.splitlines()]
     assert str(cli.account / ".ssh") in hidden and str(cli.account / "diary") in hidden
     assert str(cli.home / "state") in hidden
+
+
+def test_8_doctor_finds_what_runs_code_for_its_reader(cli: Cli) -> None:
+    runtime = cli.account / ".local" / "share" / "jupyter" / "runtime"
+    runtime.mkdir(parents=True)
+    (runtime / "jpserver-1.json").write_text("{}", encoding="utf-8")
+    (cli.account / ".ssh").mkdir()
+    for name in ("id_own", "id_other"):
+        (cli.account / ".ssh" / name).write_text("private", encoding="utf-8")
+        (cli.account / ".ssh" / f"{name}.pub").write_text(f"ssh-ed25519 AAAA{name} me", encoding="utf-8")
+    (cli.account / ".ssh" / "authorized_keys").write_text("ssh-ed25519 AAAAid_own me\n", encoding="utf-8")
+    said = cli("doctor").stdout
+    assert str(runtime / "jpserver-1.json") in said
+    assert str(cli.account / ".ssh" / "id_own") in said and str(cli.account / ".ssh" / "id_other") not in said
+
+
+def test_8_doctor_knows_the_ports_of_services_that_run_code(tmp_path: Path) -> None:
+    from placet.app.doors import doors
+
+    table = tmp_path / "tcp"
+    rows = ["  sl  local_address rem_address   st"]
+    rows += [
+        f"   {n}: 0100007F:{port:04X} 00000000:0000 {state}"
+        for n, (port, state) in enumerate([(9229, "0A"), (22, "0A"), (8888, "01"), (12345, "0A")])
+    ]
+    table.write_text("\n".join(rows), encoding="ascii")
+    assert [door.where for door in doors(tmp_path, [table, tmp_path / "missing"])] == ["port 22", "port 9229"]
+
+
+@pytest.mark.parametrize("backend", ["bubblewrap", "landlock"])
+def test_one_backend_can_be_asked_for(cli: Cli, workspace: Path, backend: str) -> None:
+    usable = {one["name"]: one["usable"] for one in json.loads(cli("doctor", "--json").stdout)["backends"]}
+    words = ("sandbox", "--backend", backend, "--cwd", str(workspace), "--", "bash", "-c", "echo $TMPDIR; exit 7")
+    done = cli(*words)
+    if usable[backend]:
+        assert (done.returncode, done.stdout == "/tmp\n") == (7, backend == "bubblewrap")
+    else:
+        assert done.returncode == 1
+    refused = cli("sandbox", "--backend", "seatbelt", "--cwd", str(workspace), "--", "true")
+    assert refused.returncode == 1
+    assert refused.stderr.count("\n") == 1
 
 
 def test_a_confined_command_writes_inside_and_not_outside(cli: Cli, workspace: Path) -> None:

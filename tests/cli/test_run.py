@@ -78,7 +78,7 @@ def test_where_nothing_confines_no_command_runs_and_the_exit_code_is_1(cli: Cli,
 
 @pytest.mark.parametrize("backend", ["bubblewrap", "landlock"])
 def test_each_backend_denies_and_the_agent_asks_once(cli: Cli, workspace: Path, backend: str) -> None:
-    report = json.loads(cli("doctor", "--json").stdout)["sandbox"]["backends"]
+    report = json.loads(cli("doctor", "--json").stdout)["backends"]
     if not next(found["usable"] for found in report if found["name"] == backend):
         missing(backend, "doctor says that it does not work here")
     chosen = {"PLACET_SANDBOX": backend}

@@ -8,21 +8,23 @@ from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.sandbox.backend import Backend
 from placet.sandbox.backends.bubblewrap import Bubblewrap
 from placet.sandbox.backends.landlock import Landlock
+from placet.sandbox.backends.seatbelt import Seatbelt
 from placet.sandbox.policy import Network
 from placet.sandbox.selection import FORCE, Selection
 from placet.sandbox.service import Sandbox, Settings, WorkspaceSettings
 from placet.sandbox.workspace.hidden import BY_DEFAULT, hidden
 
 
-def selection_of(config: Config) -> Selection:
-    """The backends in order of preference; the configuration may leave only one of them, or none."""
-    wanted, state = config.settings.sandbox.backend, config.places.state
-    backends: list[Backend] = [Bubblewrap(state), Landlock(state, old_kernels=config.settings.sandbox.old_landlock)]
+def selection_of(config: Config, backend: str | None = None) -> Selection:
+    """The backends in order of preference; the configuration, or `backend`, may leave only one of them, or none."""
+    wanted, state = backend or config.settings.sandbox.backend, config.places.state
+    landlock = Landlock(state, old_kernels=config.settings.sandbox.old_landlock)
+    backends: list[Backend] = [Bubblewrap(state), landlock, Seatbelt()]
     return Selection(backends, {} if wanted == "auto" else {FORCE: wanted})
 
 
-def sandbox_of(config: Config, clock: Clock = SYSTEM_CLOCK) -> Sandbox:
-    """The one sandbox of this process."""
+def sandbox_of(config: Config, clock: Clock = SYSTEM_CLOCK, *, backend: str | None = None) -> Sandbox:
+    """The one sandbox of this process, with one backend only if it is named."""
     names, shown = _hide_list(config)
     chosen = config.settings.sandbox
     settings = Settings(
@@ -33,7 +35,7 @@ def sandbox_of(config: Config, clock: Clock = SYSTEM_CLOCK) -> Sandbox:
         unix_sockets=chosen.unix_sockets,
         workspaces={Path(path): _of_workspace(own, chosen) for path, own in config.settings.workspaces.items()},
     )
-    return Sandbox(config.places, selection_of(config), clock, settings=settings)
+    return Sandbox(config.places, selection_of(config, backend), clock, settings=settings)
 
 
 def _of_workspace(own: OfWorkspace, chosen: SandboxSettings) -> WorkspaceSettings:

@@ -1,11 +1,19 @@
 """`placet doctor`: what this machine can hold, and what that means."""
 
-from typing import Annotated, Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from placet.cli import process
-from placet.cli.output import say, say_json
+from placet.cli.output import say, say_json, show
+from placet.cli.visible import visible_line
+
+if TYPE_CHECKING:
+    from placet.app.config import Config
+    from placet.sandbox.backend import Backend, ProbeResult
+    from placet.sandbox.selection import Selection
 
 _MEANING = {
     "full": "Commands are held completely: what they may not write, they cannot write.",
@@ -14,53 +22,65 @@ _MEANING = {
 }
 
 
-def doctor(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> int:
+def doctor(*, json: Annotated[bool, Parameter(help="Print the backends as JSON.")] = False) -> int:
     """Say which sandbox this machine has and what it means; ends with 1 where nothing can confine commands."""
-    from placet import __version__
-    from placet.app.confinement import hidden_paths, selection_of
+    from placet.app.confinement import selection_of
 
     config = process.configuration({})
     config.places.prepare()
-    report: dict[str, Any] = {
-        "version": __version__,
-        "state": str(config.places.state),
-        "config": str(config.places.config_file),
-        "sandbox": selection_of(config).report(),
-        "hidden": [str(path) for path in hidden_paths(config)],
-    }
+    selection = selection_of(config)
     if json:
-        say_json(report)
+        say_json(selection.report())
     else:
-        _print(report)
-    return 0 if report["sandbox"]["chosen"] else 1
+        _print(config, selection)
+    return 0 if selection.choose() else 1
 
 
-def _print(report: dict[str, Any]) -> None:
-    sandbox = report["sandbox"]
-    say(f"placet {report['version']}")
-    say(f"state directory     {report['state']}")
-    say(f"configuration file  {report['config']}")
+def _print(config: Config, selection: Selection) -> None:
+    from placet import __version__
+    from placet.app.confinement import hidden_paths
+
+    say(f"placet {__version__}")
+    show(f"state directory     {visible_line(str(config.places.state))}")
+    show(f"configuration file  {visible_line(str(config.places.config_file))}")
     say()
-    if sandbox["chosen"] is None:
+    chosen = selection.choose()
+    if chosen is None:
         say("Sandbox: none. No command runs confined here; placet refuses them instead of running them freely.")
     else:
-        say(f"Sandbox: {sandbox['chosen']}")
-    for backend in sandbox["backends"]:
-        _print_backend(backend, chosen=backend["name"] == sandbox["chosen"])
-    if report["hidden"]:
+        say(f"Sandbox: {chosen.name}")
+    for backend, result in selection.tried():
+        _print_backend(backend, result, chosen=backend is chosen)
+    hidden = hidden_paths(config)
+    if hidden:
         say()
         say("Hidden from confined commands, where the sandbox can hide:")
-        for path in report["hidden"]:
-            say(f"  {path}")
+        for path in hidden:
+            show(f"  {visible_line(str(path))}")
+    _print_doors(config)
 
 
-def _print_backend(backend: dict[str, Any], *, chosen: bool) -> None:
-    state = "usable" if backend["usable"] else "not usable"
-    say(f"  {backend['name']}: {state}{'' if backend['usable'] else ': ' + str(backend['why'])}")
-    if backend["usable"]:
-        say(f"    {_MEANING[backend['enforcement']]}")
+def _print_backend(backend: Backend, result: ProbeResult, *, chosen: bool) -> None:
+    say(f"  {backend.name}: {'usable' if result.usable else f'not usable: {result.why}'}")
+    if result.usable:
+        say(f"    {_MEANING[backend.enforcement]}")
     if chosen:
-        for limit in backend["not_governed"]:
+        for limit in backend.not_governed:
             say(f"    Not held: {limit}")
-    if not backend["usable"] and backend.get("hint"):
-        say(f"    To mend it: {backend['hint']}")
+    if not result.usable and result.hint:
+        say(f"    To mend it: {result.hint}")
+
+
+def _print_doors(config: Config) -> None:
+    from pathlib import Path
+
+    from placet.app.doors import doors
+
+    found = doors(Path(config.environ.get("HOME", "/")))
+    if not found:
+        return
+    say()
+    say('Doors that lead out of any sandbox while the network is open (network = "none" closes them):')
+    for door in found:
+        key = "" if door.key is None else f": {visible_line(str(door.key))}"
+        show(f"  {door.where}: {door.what}{key}")

@@ -22,6 +22,9 @@ def sandbox(
     mode: Annotated[
         Literal["read-only", "workspace-write", "danger-full-access"], Parameter(help="What the command may touch.")
     ] = "workspace-write",
+    backend: Annotated[
+        Literal["bubblewrap", "landlock", "seatbelt"] | None, Parameter(help="Use this one and no other.")
+    ] = None,
     cwd: Annotated[str, Parameter(help="The workspace.")] = ".",
 ) -> int:
     """Run one command confined, and end with its exit code.
@@ -32,10 +35,10 @@ def sandbox(
 
     if not command:
         fail("There is no command", hint="Name one after --: placet sandbox -- ls -la", code=2)
-    return anyio.run(_run, process.configuration({}), command, mode, absolute(cwd))
+    return anyio.run(_run, process.configuration({}), command, mode, absolute(cwd), backend)
 
 
-async def _run(config: "Config", words: tuple[str, ...], mode: str, cwd: str) -> int:
+async def _run(config: "Config", words: tuple[str, ...], mode: str, cwd: str, backend: str | None) -> int:
     from pathlib import Path
 
     from placet.app.confinement import sandbox_of
@@ -46,7 +49,7 @@ async def _run(config: "Config", words: tuple[str, ...], mode: str, cwd: str) ->
     from placet.session.ids import SessionId
 
     config.places.prepare()
-    box = sandbox_of(config)
+    box = sandbox_of(config, backend=backend)
     session = SessionId(f"s-alone-{secrets.token_hex(8)}")
     try:
         profile = box.profile(session, Workdir.of(Path(cwd)), SandboxMode(mode))

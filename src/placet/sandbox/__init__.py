@@ -11,6 +11,7 @@ from pathlib import Path
 from .backend import Backend, Enforcement, ProbeResult
 from .backends.bubblewrap import Bubblewrap
 from .backends.landlock import Landlock
+from .backends.seatbelt import Seatbelt
 from .detached import start_detached
 from .errors import InvalidCommand, SandboxError, SandboxUnavailable, StartFailed, WorkdirChanged, WorkdirUnusable
 from .execution.output import Captured
@@ -40,6 +41,7 @@ __all__ = [
     "SandboxError",
     "SandboxMode",
     "SandboxUnavailable",
+    "Seatbelt",
     "Selection",
     "Settings",
     "StartFailed",
@@ -57,4 +59,4 @@ __all__ = [
 
 def backends(state: Path) -> tuple[Backend, ...]:
     """The backends of this system, in the order of preference."""
-    return (Bubblewrap(state), Landlock(state))
+    return (Bubblewrap(state), Landlock(state), Seatbelt())

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .backend import Backend, ProbeResult
+from .backend import Backend, Enforcement, ProbeResult
 
 FORCE = "PLACET_SANDBOX"
 """For tests and for finding faults: `bubblewrap`, `landlock` or `none` leaves only that backend to choose from."""
@@ -55,8 +55,7 @@ class Selection:
 
     def report(self) -> dict[str, Any]:
         """What `placet doctor` shows: every backend tried, and which one is chosen."""
-        with self._lock:
-            tried = [(backend, self._result(backend)) for backend in self._backends]
+        tried = self.tried()
         chosen = next((backend.name for backend, result in tried if result.usable), None)
         return {
             "chosen": chosen,
@@ -67,16 +66,19 @@ class Selection:
                     "enforcement": backend.enforcement.value,
                     "not_governed": list(backend.not_governed),
                     "why": result.why or None,
-                    "hint": result.hint or None,
                 }
                 for backend, result in tried
             ],
         }
 
+    def tried(self) -> list[tuple[Backend, ProbeResult]]:
+        """Every backend with the verdict of its trial. Blocks for the trials that were not made yet."""
+        with self._lock:
+            return [(backend, self._result(backend)) for backend in self._backends]
+
     def refusal(self) -> tuple[str, str]:
         """Why nothing can be confined here, in one line, and what helps, the least drastic way first."""
-        with self._lock:
-            tried = [(backend, self._result(backend)) for backend in self._backends]
+        tried = [(backend, result) for backend, result in self.tried() if not _untested(backend)]
         why = "; ".join(f"{backend.name}: {result.why}" for backend, result in tried if not result.usable)
         hints = [result.hint for _, result in tried if result.hint]
         return (
@@ -88,3 +90,7 @@ class Selection:
         if backend.name not in self._results:
             self._results[backend.name] = backend.probe()
         return self._results[backend.name]
+
+
+def _untested(backend: Backend) -> bool:
+    return backend.enforcement is Enforcement.UNTESTED

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 _LIMIT = 4096
-_READ_ONLY = ("config", "config.worktree", "hooks", "info/attributes", "modules", "commondir")
+READ_ONLY = ("config", "config.worktree", "hooks", "info/attributes", "modules", "commondir")
 _READ_ONLY_OF_WORKTREE = ("gitdir", "commondir", "config.worktree")
 
 
@@ -35,7 +35,7 @@ def link(folder: Path) -> Path | None:
 
 def protected(git: Path) -> list[Path]:
     """What exists in a git directory and must stay as it is while commands of an agent run."""
-    found = [git / name for name in _READ_ONLY]
+    found = [git / name for name in READ_ONLY]
     worktrees = git / "worktrees"
     if _is(worktrees, stat.S_ISDIR):
         found += [entry / name for entry in sorted(worktrees.iterdir()) for name in _READ_ONLY_OF_WORKTREE]
@@ -47,7 +47,7 @@ def targets(git: Path, folder: Path) -> list[Path]:
 
     As with `.git`, the symlink itself can be replaced, and a look after the call finds it.
     """
-    links = [git / name for name in _READ_ONLY if _is(git / name, stat.S_ISLNK)]
+    links = [git / name for name in READ_ONLY if _is(git / name, stat.S_ISLNK)]
     found = [_inside(path, folder, _kept) for path in links]
     return [path for path in found if path is not None]
 
