@@ -49,12 +49,12 @@ async def test_a_key_in_the_environment_chooses_its_vendor(tmp_path: Path) -> No
 
 def test_screens_are_told_where_nothing_confines_or_not_everything() -> None:
     none = {"chosen": None, "backends": []}
-    assert [code for _, code, _ in notices(none, real=True)] == ["no-sandbox"]
+    assert [code for _, code, _ in notices(none, model="openai:m", real=True)] == ["no-sandbox"]
     partial = {
         "chosen": "x",
         "backends": [{"name": "x", "enforcement": "partial", "not_governed": ["This is not held."]}],
     }
-    assert notices(partial, real=True) == [("warn", "partial-sandbox", "This is not held.")]
+    assert notices(partial, model="openai:m", real=True) == [("warn", "partial-sandbox", "This is not held.")]
 
 
 async def test_leaving_settles_nothing_and_unregisters(tmp_path: Path) -> None:

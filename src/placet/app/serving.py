@@ -50,18 +50,17 @@ def _installation(placet: Placet, report: Mapping[str, Any]) -> Installation:
         person=PERSON,
         account=config.account,
         sandbox=report,
-        notices=notices(report, real=default.real),
+        notices=notices(report, model=default.name, real=default.real),
         weak_socket_answers=config.settings.asks.weak_socket_answers,
     )
 
 
-def notices(report: Mapping[str, Any], *, real: bool) -> list[Notice]:
+def notices(report: Mapping[str, Any], *, model: str, real: bool) -> list[Notice]:
     """What every screen says about this installation, because a person would otherwise believe more than is so."""
     found: list[Notice] = []
     if not real:
-        text = (
-            "The rehearsal model answers: it is not a real model, it follows rules so that you can try placet offline."
-        )
+        said = "follows rules" if model == "rehearsal" else "speaks from a file"
+        text = f"{model} answers: it is not a real model, it {said} so that you can try placet offline."
         found.append(("info", "rehearsal", text))
     chosen = next((backend for backend in report["backends"] if backend["name"] == report["chosen"]), None)
     if chosen is None:
