@@ -4,11 +4,23 @@ import re
 import signal
 import subprocess
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
 from tests.cli.conftest import Cli
+
+
+@contextmanager
+def hearing_hangups() -> Iterator[None]:
+    """What is started meanwhile hears SIGHUP, also where the tests themselves run under nohup(1)."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 class Server:
@@ -19,15 +31,16 @@ class Server:
         self.said = ""
         self._ready = threading.Event()
         port = () if "--port" in arguments else ("--port", "0")
-        self.process = subprocess.Popen(
-            cli.argv("web", *(() if opens else ("--no-open",)), *port, *arguments),
-            env=cli.env,
-            cwd=cwd or cli.home,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        with hearing_hangups():
+            self.process = subprocess.Popen(
+                cli.argv("web", *(() if opens else ("--no-open",)), *port, *arguments),
+                env=cli.env,
+                cwd=cwd or cli.home,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
         assert self.process.stdout is not None
         self._reader = threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True)
         self._reader.start()

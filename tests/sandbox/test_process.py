@@ -337,15 +337,28 @@ async def test_4_whatever_a_command_has_left_dies_with_its_server(
             await anyio.sleep(0.02)
 
 
-async def test_a_program_for_the_person_is_nobodys_child(tmp_path: Path) -> None:
-    script = (
-        "import os, time\nfrom placet.sandbox import start_detached\n"
-        f"start_detached(['sh', '-c', 'echo $PPID > {tmp_path}/parent; sleep 0.2'], dict(os.environ))\n"
-        "print(os.getpid())\ntime.sleep(1)"
-    )
+@pytest.mark.parametrize("adopting", [False, True])
+async def test_a_program_for_the_person_is_nobodys_child(tmp_path: Path, adopting: bool) -> None:
+    fifo = tmp_path / "pid"
+    os.mkfifo(fifo)
+    script = f"""
+import os, signal
+from placet.sandbox import start_detached
+from placet.sandbox.linux import privilege, processes
+if {adopting}:
+    privilege.subreaper()
+start_detached(["sh", "-c", "echo $$ > {fifo}; exec sleep 60"], dict(os.environ))
+pid = int(open("{fifo}").read())
+print(processes.look(pid).parent != os.getpid())
+os.kill(pid, signal.SIGKILL)
+left = os.spawnlp(os.P_WAIT, "sh", "sh", "-c", "sleep 60 & exit 0")
+mine = [seen.pid for seen in processes.own_children()]
+print(bool(mine) == {adopting})
+[os.kill(pid, signal.SIGKILL) for pid in mine]
+"""
     asker = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)
     said, _ = await asker.communicate()
-    assert (tmp_path / "parent").read_text().strip() != said.decode().strip()
+    assert said.decode().split() == ["True", "True"]  # it is nobody's, and what commands leave is adopted as before
 
 
 async def test_a_hardened_process_is_closed_to_others() -> None:

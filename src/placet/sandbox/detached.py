@@ -5,22 +5,25 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping, Sequence
 
+from placet.sandbox.linux import privilege
+
 _LET_GO = '"$@" </dev/null >/dev/null 2>&1 &'
 
 
 def start_detached(argv: Sequence[str], env: Mapping[str, str]) -> None:
     """Start a program that outlives placet and whose ancestors are not placet: the shell between the two ends at once.
 
-    Not for anything that an agent wants: nothing confines it. To be called before the first command with full access or
-    under Landlock: from then on this process adopts what its descendants leave behind.
+    Not for anything that an agent wants: nothing confines it. To be called before the first command: what a command
+    leaves behind in this moment is not adopted.
     """
-    subprocess.run(
-        ["/bin/sh", "-c", _LET_GO, "sh", *argv],
-        env=dict(env),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        check=False,
-        timeout=10,
-    )
+    with privilege.adopting_nobody():
+        subprocess.run(
+            ["/bin/sh", "-c", _LET_GO, "sh", *argv],
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            check=False,
+            timeout=10,
+        )

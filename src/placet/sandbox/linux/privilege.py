@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from . import libc
 
 _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 24, 36, 38
 _PR_CAPBSET_READ, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 23, 47, 4
+_PR_GET_CHILD_SUBREAPER = 37
 _CAPABILITY_VERSION_3 = 0x20080522
 
 
@@ -53,3 +56,15 @@ def not_dumpable() -> None:
 def subreaper() -> None:
     """Make the whole process the parent of what its descendants leave behind, so that it can be found and reaped."""
     libc.prctl("subreaper", _PR_SET_CHILD_SUBREAPER, 1)
+
+
+@contextmanager
+def adopting_nobody() -> Iterator[None]:
+    """What descendants leave behind meanwhile goes to the system, not to this process."""
+    told = ctypes.c_int()
+    libc.prctl("subreaper", _PR_GET_CHILD_SUBREAPER, ctypes.addressof(told))
+    libc.prctl("subreaper", _PR_SET_CHILD_SUBREAPER, 0)
+    try:
+        yield
+    finally:
+        libc.prctl("subreaper", _PR_SET_CHILD_SUBREAPER, told.value)
