@@ -68,7 +68,7 @@ class JobWorld:
         """Return the messages about jobs, oldest first."""
         events = await self.store.feed(0, types={"agent/inbox"}, session=self.session)
         puts = [event.data["put"] for event in events if "put" in event.data]
-        return [put for put in puts if put["source"] == {"kind": "plugin", "name": "jobs"}]
+        return [put for put in puts if put["source"] == {"kind": "system", "name": "jobs"}]
 
     async def append(self, kind: str, data: dict[str, Any], key: str) -> None:
         one(await self.store.append(self.session, [Draft(kind, data, key)]))
@@ -80,6 +80,7 @@ async def job_world(tmp_path: Path) -> AsyncIterator[JobWorld]:
         world = JobWorld(tools, sandbox_at(tmp_path))
         async with world.jobs.serving():
             yield world
+        await world.sandbox.aclose()
 
 
 def alive(pid: int) -> bool:

@@ -113,7 +113,7 @@ def _assembled(
         responders.register(inbox.responder())
     dispatcher = Dispatcher(store, responders, clock, policy=policy, max_open=asks.open_limit)
     jobs = Jobs(sandbox, store, clock, modes=mode)
-    tools = _tools(sandbox, None)
+    tools = _tools(sandbox, jobs if config.settings.sandbox.background_jobs else None)
     kit = Kit(
         store=store,
         dispatcher=dispatcher,

@@ -81,6 +81,8 @@ class SandboxSettings(_Table):
     """Whether confined commands may open Unix sockets; they lead out of the sandbox."""
     old_landlock: bool = False
     """Whether Landlock ABI 3 to 5 may be used, where a command can stop placet."""
+    background_jobs: bool = True
+    """Whether an agent may let commands run in the background, over several turns and without a time limit."""
 
     @field_validator("hide", "show")
     @classmethod

@@ -19,7 +19,7 @@ interface Speech {
 }
 
 /** What placet itself tells the agent about the rules of the session. */
-const isContext = (entry: Entry): boolean => entry.kind === "user" && (entry.source.kind === "system" || entry.source.name === "context");
+const isContext = (entry: Entry): boolean => entry.kind === "user" && ((entry.source.kind === "system" && entry.source.name !== "jobs") || entry.source.name === "context");
 
 const speakerOf = (entry: Entry, words: Words): [Speaker, string] => {
   switch (entry.kind) {

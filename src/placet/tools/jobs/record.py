@@ -18,7 +18,7 @@ from placet.session.ids import JobId, SessionId, new_message_id
 from placet.session.store import Store
 
 STARTED, ENDED = "job/started", "job/ended"
-SOURCE = {"kind": "plugin", "name": "jobs"}
+SOURCE = {"kind": "system", "name": "jobs"}
 
 
 class Reason(StrEnum):

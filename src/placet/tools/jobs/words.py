@@ -30,8 +30,8 @@ WHY = {
     Reason.DELETED: "the session was deleted",
     Reason.SHUTDOWN: "placet ended, and its jobs with it",
     Reason.LOST: (
-        "placet was interrupted while it ran, so nobody saw how it ended. What it did until then is unknown; with full"
-        " access, or under Landlock, parts of it may still be alive"
+        "placet was interrupted while it ran, so nobody saw how it ended. What it did until then is unknown; if it had"
+        " full access, parts of it may still be alive"
     ),
 }
 
