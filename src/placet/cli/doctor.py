@@ -38,7 +38,7 @@ def doctor(*, json: Annotated[bool, Parameter(help="Print the backends as JSON."
 
 def _print(config: Config, selection: Selection) -> None:
     from placet import __version__
-    from placet.app.confinement import hidden_paths
+    from placet.app.confinement import hidden_paths, sandbox_of
 
     say(f"placet {__version__}")
     show(f"state directory     {visible_line(str(config.places.state))}")
@@ -51,6 +51,7 @@ def _print(config: Config, selection: Selection) -> None:
         say(f"Sandbox: {chosen.name}")
     for backend, result in selection.tried():
         _print_backend(backend, result, chosen=backend is chosen)
+    say(f"Bounds: {sandbox_of(config).bounds}. What has more is killed; placet looks twice a second.")
     hidden = hidden_paths(config)
     if hidden:
         say()

@@ -60,6 +60,11 @@ class Process(Protocol):
     @property
     def pid(self) -> int: ...
 
+    @property
+    def root(self) -> int:
+        """The process under which everything is found that it has started and left behind."""
+        ...
+
     async def wait(self) -> Exit:
         """Return as soon as the started process has ended; what it left behind may still be alive."""
         ...

@@ -20,6 +20,7 @@ from placet.kernel.signal import AbortSignal
 
 from .backend import Enforcement, Exit, Launch, Process
 from .errors import InvalidCommand, Stopped, WorkdirChanged, WorkdirUnusable
+from .execution.bounds import Bounds
 from .execution.environment import FIXED_PATH
 from .execution.output import Capture, Captured
 from .mode import SandboxMode
@@ -103,7 +104,8 @@ class Run:
     """How a command ended. Exactly one of `exit_code` and `signal` is set, neither if the sandbox broke or nothing ran.
 
     After a time-out or a stop both say what the command made of it: one that traps SIGTERM and exits 0 is still
-    `timed_out`. `pipe_held` means that something kept its output open beyond all grace.
+    `timed_out`. `pipe_held` means that something kept its output open beyond all grace. `exceeded` says in words which
+    bound it went over: it was killed for that.
     """
 
     exit_code: int | None
@@ -115,6 +117,7 @@ class Run:
     sandbox: Facts
     duration_ms: int
     pipe_held: bool = False
+    exceeded: str | None = None
 
 
 class _Stream:
@@ -173,6 +176,7 @@ class _Course:
     aborted: bool = False
     exit: Exit | None = None
     pipe_held: bool = False
+    exceeded: str | None = None
 
 
 async def run(
@@ -183,6 +187,7 @@ async def run(
     env: Mapping[str, str],
     spill: Spill | None = None,
     umask: int = -1,
+    bounds: Bounds | None = None,
 ) -> Run:
     """Run the command and return when it and everything that it started is gone.
 
@@ -193,7 +198,7 @@ async def run(
     workdir = command.workdir or command.profile.workspace
     for attempt in itertools.count():
         left = command.timeout_ms / 1000 - (time.monotonic() - began)
-        course, out, err = await _once(command, spawn, env=env, spill=spill, umask=umask, seconds=left)
+        course, out, err = await _once(command, spawn, env=env, spill=spill, umask=umask, seconds=left, bounds=bounds)
         broken = course.exit is not None and course.exit.broken and not (course.timed_out or course.aborted)
         moves = any(word in err.text for word in _MOVED)  # in the workspace, during the set-up: it is looked at anew
         patient = time.monotonic() - began < _SECONDS_FOR_WHAT_MOVES if moves else attempt < _ATTEMPTS - 1
@@ -217,11 +222,19 @@ async def run(
         facts,
         round((time.monotonic() - began) * 1000),
         course.pipe_held,
+        course.exceeded,
     )
 
 
 async def _once(
-    command: Command, spawn: Spawn, *, env: Mapping[str, str], spill: Spill | None, umask: int, seconds: float
+    command: Command,
+    spawn: Spawn,
+    *,
+    env: Mapping[str, str],
+    spill: Spill | None,
+    umask: int,
+    seconds: float,
+    bounds: Bounds | None,
 ) -> tuple[_Course, Captured, Captured]:
     course = _Course()
     out, err = _Stream("stdout", spill, command.on_output), _Stream("stderr", spill, command.on_output)
@@ -237,8 +250,8 @@ async def _once(
         out.close_write()
         err.close_write()
         try:
-            await _follow(process, command.signal, seconds, course)
-            if not (course.timed_out or course.aborted):
+            await _follow(process, command.signal, seconds, course, bounds)
+            if not (course.timed_out or course.aborted or course.exceeded):
                 await _drain(out, err, GRACE_FOR_PIPES)
         finally:
             await process.clear()
@@ -251,8 +264,10 @@ async def _once(
         err.close()
 
 
-async def _follow(process: Process, signal: AbortSignal | None, seconds: float, course: _Course) -> None:
-    """Wait for the end; at the time limit or a stop ask the tree to end, and give it its grace."""
+async def _follow(
+    process: Process, signal: AbortSignal | None, seconds: float, course: _Course, bounds: Bounds | None
+) -> None:
+    """Wait for the end; at the time limit or a stop ask the tree to end, and give it its grace. A bound gives none."""
     async with anyio.create_task_group() as group:
 
         async def limit() -> None:
@@ -265,13 +280,23 @@ async def _follow(process: Process, signal: AbortSignal | None, seconds: float, 
             course.aborted = True
             group.cancel_scope.cancel()
 
+        async def bound(bounds: Bounds) -> None:
+            course.exceeded = await bounds.passed(process.root)
+            group.cancel_scope.cancel()
+
         group.start_soon(limit)
+        if bounds is not None:
+            group.start_soon(bound, bounds)
         if signal is not None:
             group.start_soon(stop, signal)
         course.exit = await process.wait()
         group.cancel_scope.cancel()
     if course.exit is not None:
         course.timed_out = course.aborted = False  # it ended by itself in the same moment
+        course.exceeded = None
+        return
+    if course.exceeded is not None:
+        course.exit = Exit(None, "SIGKILL")
         return
     process.terminate()
     with anyio.move_on_after(GRACE_FOR_TERM):

@@ -16,6 +16,7 @@ from . import denial, process
 from .backend import Backend
 from .errors import SandboxUnavailable, WorkdirChanged, WorkdirUnusable
 from .execution import environment, unconfined
+from .execution.bounds import Bounds
 from .execution.storage import Storage
 from .helper import Failure, Found, Helper, Helpers, Inquiry
 from .helper.judging import judged, request
@@ -55,6 +56,7 @@ class Settings:
     hidden: tuple[str, ...] = BY_DEFAULT
     shown: tuple[Path, ...] = ()
     umask: int = -1
+    bounds: Bounds = field(default_factory=Bounds)
     network: Network = Network.OPEN
     unix_sockets: bool = False
     workspaces: Mapping[Path, WorkspaceSettings] = field(default_factory=dict)
@@ -85,6 +87,11 @@ class Sandbox:
     @property
     def selection(self) -> Selection:
         return self._selection
+
+    @property
+    def bounds(self) -> Bounds:
+        """What one confined command may have at once."""
+        return self._settings.bounds
 
     @property
     def full_access_ran(self) -> bool:
@@ -218,7 +225,10 @@ class Sandbox:
 
     async def _confined(self, command: Command, backend: Backend, facts: Facts, env: Mapping[str, str]) -> Run:
         spill = self._storage.spills(command.profile.session)
-        done = await process.run(command, backend.spawn, facts, env=env, spill=spill, umask=self._settings.umask)
+        kept = self._settings
+        done = await process.run(
+            command, backend.spawn, facts, env=env, spill=spill, umask=kept.umask, bounds=kept.bounds
+        )
         if done.sandbox.runner_failed is not None:
             self._selection.forget()
         return done

@@ -51,6 +51,10 @@ class Keeper:
         self.line.settimeout(_ANSWER_SECONDS)
 
     @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
     def fresh(self) -> bool:
         """Whether it can take a command: it lives, and has nothing to say."""
         return self._popen.poll() is None
@@ -156,6 +160,10 @@ class KeptProcess:
     @property
     def pid(self) -> int:
         return self._pid
+
+    @property
+    def root(self) -> int:
+        return self.keeper.pid
 
     async def wait(self) -> Exit:
         while self._exit is None:

@@ -45,6 +45,10 @@ class NamespaceProcess:
     def pid(self) -> int:
         return self._popen.pid
 
+    @property
+    def root(self) -> int:
+        return self._popen.pid
+
     async def wait(self) -> Exit:
         await ended(self._pidfd)
         code = reaped(self._popen)

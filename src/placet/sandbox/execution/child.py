@@ -79,6 +79,10 @@ class Child:
     def pid(self) -> int:
         return self._popen.pid
 
+    @property
+    def root(self) -> int:
+        return self._popen.pid
+
     async def wait(self) -> Exit:
         await ended(self._pidfd)
         return exit_of(reaped(self._popen))

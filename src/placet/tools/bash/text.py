@@ -19,13 +19,15 @@ def rendered(run: Run, *, timeout_ms: float, offers: bool) -> str:
 
 
 def markers(run: Run, *, timeout_ms: float, offers: bool) -> list[str]:
-    """Return the marker lines: denial, hint, time-out, and last how it ended."""
+    """Return the marker lines: denial, hint, time-out, a bound that was passed, and last how it ended."""
     lines = []
     if run.sandbox.denied:
         lines.append(f"[sandbox: file access denied under {run.sandbox.mode} mode]")
         lines.append(HINT if offers else FINAL)
     if run.timed_out:
         lines.append(f"[timed out after {timeout_ms:g}ms]")
+    if run.exceeded is not None:
+        lines.append(f"[ended by placet: {run.exceeded}]")
     if run.signal is not None:
         lines.append(f"[killed by signal: {run.signal}]")
     elif run.exit_code is not None:
