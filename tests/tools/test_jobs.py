@@ -215,3 +215,21 @@ async def test_apr01_no_job_tool_can_end_read_or_wait_for_an_open_ask(full_jobs:
         group.cancel_scope.cancel()
     log = await SessionLog.open(full_jobs.store, full_jobs.session)
     assert log.see(JOBS) == {} and not (full_jobs.tools.folder / "ran").exists()
+
+
+async def test_the_denial_of_a_job_stands_on_the_card_of_its_retry_in_the_same_turn(jobs: JobWorld) -> None:
+    target = Path.home() / "placet-job-denied"
+    job = await jobs.start(f"touch {target}")
+    ended = await jobs.ended(job)
+    await jobs.tools.world.log.catch_up()
+    await jobs.bash(f"touch {target}", **FULL)
+    asked = (await jobs.store.feed(0, types={"approval/asked"}))[-1]
+    call = {"turn": 1, "step": 1, "position": 0}
+    assert asked.data["subject"]["denied"] == {"path": str(target), "time": ended.time, "call": call}
+
+
+async def test_a_command_that_was_rejected_is_not_asked_about_again_as_a_job(full_jobs: JobWorld) -> None:
+    await full_jobs.tools.set_mode(SandboxMode.WORKSPACE_WRITE, "m-2")
+    first = await full_jobs.tools.call("bash", command="touch ran", description="d", **FULL)
+    again = await full_jobs.bash("touch ran", **FULL)
+    assert (first.data["code"], again.data["code"]) == ("APPROVAL_REJECTED", "ALREADY_REJECTED")

@@ -8,7 +8,7 @@ from hashlib import sha256
 from placet.approval.errors import SubjectInvalid
 from placet.approval.subject import parse_arguments
 
-ASIDE = frozenset({"description", "justification", "sandbox_permissions", "timeoutMs", "workdir"})
+ASIDE = frozenset({"description", "justification", "run_in_background", "sandbox_permissions", "timeoutMs", "workdir"})
 """Arguments that do not say what is done; the folder counts in its resolved form."""
 
 

@@ -18,10 +18,14 @@ _NONE: Mapping[Any, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Of the open turn: what is called, and how the last run of each action was denied. Of all turns: the unknown."""
+    """Of the open turn: what is called, how the last run of each action was denied, and which of them are jobs.
+
+    Of all turns: the unknown.
+    """
 
     called: Called = field(default_factory=lambda: _NONE)
     denied: Mapping[str, Denied] = field(default_factory=lambda: _NONE)
+    jobs: Mapping[str, tuple[CallKey, str]] = field(default_factory=lambda: _NONE)
     unknown: frozenset[str] = frozenset()
 
     def denial(self, tool: str, arguments: str, cwd: str) -> Denied | None:
@@ -50,6 +54,9 @@ class RunsFold:
                 return replace(state, called=called)
             case "tool/result":
                 return self._result(state, event)
+            case "job/ended" if event.data["job"] in state.jobs:
+                key, action = state.jobs[event.data["job"]]
+                return replace(state, denied=_with(state.denied, action, event.data.get("denied"), event, key))
             case _:
                 return state
 
@@ -62,18 +69,25 @@ class RunsFold:
         unknown = state.unknown
         if event.data["code"] == Code.TOOL_OUTCOME_UNKNOWN:
             unknown = unknown | {likeness(name, arguments)}
-        return Runs(called, _denied(state.denied, event, key, name, arguments), unknown)
+        state = replace(state, called=called, unknown=unknown)
+        cwd, value = event.data["meta"].get("cwd"), event.data["value"]
+        if not isinstance(cwd, str) or not isinstance(value, dict):
+            return state
+        action = likeness(name, arguments, cwd)
+        if value.get("kind") == "background":  # how it ran is known when it ends
+            return replace(state, jobs={**state.jobs, str(value.get("jobId")): (key, action)})
+        sandbox = value.get("sandbox")
+        denial = sandbox if isinstance(sandbox, dict) and sandbox.get("denied") is True else None
+        return replace(state, denied=_with(state.denied, action, denial, event, key))
 
 
-def _denied(known: Mapping[str, Denied], event: Event, key: CallKey, name: str, arguments: str) -> Mapping[str, Denied]:
-    cwd, value = event.data["meta"].get("cwd"), event.data["value"]
-    if not isinstance(cwd, str) or not isinstance(value, dict):
-        return known
-    action = likeness(name, arguments, cwd)
-    rest = {other: denial for other, denial in known.items() if other != action}
-    sandbox = value.get("sandbox")
-    if isinstance(sandbox, dict) and sandbox.get("denied") is True:
-        path = sandbox.get("path")
+def _with(
+    known: Mapping[str, Denied], action: str, denial: Mapping[str, Any] | None, event: Event, key: CallKey
+) -> Mapping[str, Denied]:
+    """Return the denials with that of the last run of an action, or without one if it was not denied."""
+    rest = {other: one for other, one in known.items() if other != action}
+    if denial is not None:
+        path = denial.get("path")
         rest[action] = Denied(path if isinstance(path, str) else None, event.time, key)
     return rest
 
