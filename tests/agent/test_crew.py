@@ -19,7 +19,7 @@ from tests.agent.house import BY, House, house, new_session, until
 pytestmark = pytest.mark.anyio
 
 
-async def test_messages_that_wait_at_the_start_are_worked_on(tmp_path: Path) -> None:
+async def test_f21_messages_that_wait_at_the_start_are_worked_on(tmp_path: Path) -> None:
     async with house(tmp_path, ScriptedModel([])) as home:
         await home.send()
         async with home.crew():

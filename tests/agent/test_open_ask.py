@@ -83,7 +83,7 @@ async def test_apr_13_once_is_once_and_the_same_call_asks_again(tmp_path: Path) 
         assert home.ran() == ["a"]
 
 
-async def test_apr_10_answers_in_reverse_order_reach_each_its_own_call(tmp_path: Path) -> None:
+async def test_a25_apr_10_answers_in_reverse_order_reach_each_its_own_call(tmp_path: Path) -> None:
     calls = tuple(call("trace", "same", line=str(n), widen=True) for n in range(4))
     async with house(tmp_path, ScriptedModel([Say("", calls)])) as home, home.crew():
         await home.send()

@@ -134,6 +134,19 @@ async def test_g10_a_stop_takes_back_the_persons_own_messages_and_keeps_outcomes
         assert "an outcome" in said and "forget this" not in said
 
 
+async def test_g11_a_message_sent_right_after_a_stop_opens_the_next_turn(tmp_path: Path) -> None:
+    model = ScriptedModel([Say("", (call("trace", line="a", widen=True),)), Say("Next.")])
+    async with house(tmp_path, model) as home, home.crew():
+        await home.send()
+        await home.asks(1)
+        await gestures.stop(home.store, home.session, "k", BY)
+        await home.send("after all")
+        [first, second] = await home.wait_for("turn/end", 2)
+        assert [end.data["reason"]["kind"] for end in (first, second)] == ["aborted", "completed"]
+        [message] = [e for e in await home.of("user/message") if e.data["text"] == "after all"]
+        assert message.data["turn"] == 2
+
+
 async def test_stopping_twice_gives_the_same_answer_and_one_event(tmp_path: Path) -> None:
     model = ScriptedModel([Say("", (call("trace", line="a", widen=True),))])
     async with house(tmp_path, model) as home, home.crew():

@@ -64,11 +64,13 @@ def test_arguments_come_back_as_the_vendor_sent_them() -> None:
     assert isinstance(turn, AssistantTurn) and turn.calls[0].arguments == text
 
 
-def test_a20_asks_and_everything_else_that_is_log_only_never_enter() -> None:
+def test_a20_e12_asks_and_everything_else_that_is_log_only_never_enter() -> None:
     silent = [
         ("approval/asked", {}),
         ("approval/decided", {}),
         ("approval/policy", {}),
+        ("permission/preset", {}),
+        ("sandbox/mode", {}),
         ("tool/started", {}),
         ("notice", {}),
     ]

@@ -100,7 +100,7 @@ async def test_g13_a_turn_whose_messages_were_taken_back_closes_without_a_reques
     await store.aclose()
 
 
-async def test_sending_the_same_id_again_changes_nothing(tmp_path: Path) -> None:
+async def test_g9_sending_the_same_id_again_changes_nothing(tmp_path: Path) -> None:
     async with house(tmp_path, ScriptedModel([])) as home:
         id = new_message_id()
         for _ in range(2):
@@ -110,7 +110,7 @@ async def test_sending_the_same_id_again_changes_nothing(tmp_path: Path) -> None
         assert len(await home.of("turn/start")) == 1
 
 
-async def test_g3_a_steer_enters_at_the_next_step_of_the_same_turn(tmp_path: Path) -> None:
+async def test_g3_g12_a_steer_enters_at_the_next_step_of_the_same_turn(tmp_path: Path) -> None:
     async def during() -> None:
         await home.send("rather so", steer=True)
 

@@ -23,7 +23,7 @@ def refused(environ: dict[str, str], flags: dict[str, object] | None = None) -> 
     return line
 
 
-def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
+def test_d3_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
     config = load(home(tmp_path))
     assert config.settings.default_preset == "workspace-write"
     assert config.settings.asks.responders == ("inbox",)
@@ -70,7 +70,7 @@ def test_nothing_is_read_from_the_current_folder_or_a_dotenv(tmp_path: Path, mon
         ("asks = 3", "config.toml: asks"),
     ],
 )
-def test_a_wrong_file_gives_one_line_that_names_file_and_key(tmp_path: Path, text: str, wanted: str) -> None:
+def test_e7_a_wrong_file_gives_one_line_that_names_file_and_key(tmp_path: Path, text: str, wanted: str) -> None:
     line = refused(home(tmp_path, text))
     assert str(tmp_path / "config.toml") in line
     assert wanted in line

@@ -282,7 +282,7 @@ async def test_a15_an_unloaded_responder_is_not_reached(world: World) -> None:
     assert (await world.decide()).outcome is Outcome.UNAVAILABLE
 
 
-async def test_a17_the_last_policy_of_the_log_counts_else_the_default(world: World) -> None:
+async def test_a17_f21_the_last_policy_of_the_log_counts_else_the_default(world: World) -> None:
     world.chain(ScriptedResponder(ALLOW), policy=PolicyFold(Policy.NEVER))
     assert (await world.decide()).outcome is REJECT
     await world.switch("ask", "p-1")

@@ -75,7 +75,7 @@ def test_reject_and_stop_ends_the_turn_with_all_that_waits_in_it(two_home: Home)
     assert ran(folder) == ""
 
 
-def test_the_preset_can_be_switched_while_the_card_is_open_and_never_answers_it(asking_home: Home) -> None:
+def test_m19_the_preset_can_be_switched_while_the_card_is_open_and_never_answers_it(asking_home: Home) -> None:
     session, folder = asking_home.session()
     page = asking_home.open(session)
     expect(page.locator(".acts")).to_be_visible()
@@ -198,7 +198,7 @@ def test_the_keyboard_alone_reaches_text_and_fields_in_order_and_signs(asking_ho
     assert ran(folder) == "x"
 
 
-def test_ui10_a_lost_answer_is_called_unknown_and_can_be_sent_again_safely(asking_home: Home) -> None:
+def test_m2_ui10_a_lost_answer_is_called_unknown_and_can_be_sent_again_safely(asking_home: Home) -> None:
     session, folder = asking_home.session()
     page = asking_home.open(session)
     page.route("**/decision", lambda route: route.abort())
@@ -231,7 +231,7 @@ def test_ui10_a_lost_response_is_settled_by_the_log(asking_home: Home) -> None:
     assert ran(folder) == "x"
 
 
-def test_ui10_the_fields_lock_at_once_and_say_that_it_is_on_its_way(asking_home: Home) -> None:
+def test_m2_ui10_the_fields_lock_at_once_and_say_that_it_is_on_its_way(asking_home: Home) -> None:
     session, _ = asking_home.session()
     page = asking_home.open(session)
     held: list[Route] = []

@@ -61,7 +61,7 @@ SIZES = pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 
 @SIZES
 @pytest.mark.parametrize("name", ["four thousand", "sixty thousand", "four hundred lines"])
-def test_ui03_ui04_a_long_command_is_whole_and_allow_opens_only_at_its_end(
+def test_m3_ui03_ui04_a_long_command_is_whole_and_allow_opens_only_at_its_end(
     gallery: tuple[Home, str, list[str]], name: str, size: dict[str, int]
 ) -> None:
     page = card(gallery, name, size)
@@ -94,7 +94,7 @@ def test_ui05_nothing_on_the_card_needs_sideways_scrolling(
     page.close()
 
 
-def test_ui03_what_is_copied_is_what_would_run(gallery: tuple[Home, str, list[str]]) -> None:
+def test_m4_ui03_what_is_copied_is_what_would_run(gallery: tuple[Home, str, list[str]]) -> None:
     home, _, _ = gallery
     home.context.grant_permissions(["clipboard-read", "clipboard-write"])
     for name in ("hidden", "spaces", "blank lines"):
@@ -150,7 +150,7 @@ def test_ui09_the_agents_words_stay_plain_text_in_a_box_of_their_own(gallery: tu
     page.close()
 
 
-def test_ui13_the_card_says_who_what_where_and_which_change(gallery: tuple[Home, str, list[str]]) -> None:
+def test_m1_ui13_the_card_says_who_what_where_and_which_change(gallery: tuple[Home, str, list[str]]) -> None:
     page = card(gallery, "markup", WIDE)
     sheet = page.locator("article.ask")
     for words in (
@@ -187,13 +187,14 @@ def test_ui04_tab_order_is_text_before_the_fields(gallery: tuple[Home, str, list
     page.close()
 
 
-def test_rows_of_the_inbox_open_the_card_and_never_answer(gallery: tuple[Home, str, list[str]]) -> None:
+def test_m5_rows_of_the_inbox_open_the_card_and_never_answer(gallery: tuple[Home, str, list[str]]) -> None:
     home, _, _ = gallery
     page = home.context.new_page()
     page.goto(f"{home.url}#/inbox")
     rows = page.get_by_role("list", name="Open asks").get_by_role("listitem")
     expect(rows).to_have_count(len(HOSTILE))
     assert rows.get_by_role("button").count() == 0
+    expect(page.get_by_role("link", name=f"{len(HOSTILE)} waiting for you").last).to_be_visible()
     rows.filter(has_text="echo line 1").get_by_role("link").click()
     expect(page.locator("article.ask .code")).to_contain_text("echo line 1")
     for key in ("Enter", " ", "a", "y", "1"):

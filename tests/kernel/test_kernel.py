@@ -61,7 +61,7 @@ async def test_a_link_answers_or_passes_on_and_the_end_always_answers() -> None:
     assert await Chain[str, str]([], final)("x") == "nobody"
 
 
-def test_a_listener_that_fails_disturbs_nobody(caplog: pytest.LogCaptureFixture) -> None:
+def test_f17_a_listener_that_fails_disturbs_nobody(caplog: pytest.LogCaptureFixture) -> None:
     bus: Bus[int] = Bus("test")
     heard: list[int] = []
     bus.subscribe(lambda notice: 1 / 0)

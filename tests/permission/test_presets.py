@@ -70,7 +70,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
         yield await House(store).open()
 
 
-def test_e2_the_table_and_its_order() -> None:
+def test_e1_e2_the_table_and_its_order() -> None:
     assert [(p.value, p.mode, p.policy) for p in PRESETS] == [
         ("read-only", RO, Policy.ASK),
         ("workspace-write", WW, Policy.ASK),
@@ -131,7 +131,7 @@ async def test_e6_custom_cannot_be_selected_and_is_an_option_only_while_it_is_cu
     assert (shown["options"][-1]["value"], shown["currentValue"]) == (CUSTOM, CUSTOM)
 
 
-async def test_e8_a_new_session_is_pinned_by_three_facts(house: House) -> None:
+async def test_d3_e8_a_new_session_is_pinned_by_three_facts(house: House) -> None:
     events = await house.store.read(house.session)
     assert [e.type for e in events] == ["session/created", "permission/preset", "sandbox/mode", "approval/policy"]
     later = PermissionFold(FULL, Policy.NEVER)
@@ -196,7 +196,7 @@ async def test_a19_what_belongs_to_the_switch_goes_into_the_same_append(house: H
     assert len(seen) == 1
 
 
-async def test_d20_one_knob_turns_without_the_other(house: House) -> None:
+async def test_d7_d20_one_knob_turns_without_the_other(house: House) -> None:
     await house.turn(mode=RO)
     assert await house.facts() == [("mode", "read-only")]
     await house.turn(policy=Policy.NEVER)

@@ -69,7 +69,7 @@ def prepared(confined: Rig) -> Rig:
 
 
 @pytest.mark.parametrize("script", DENIED)
-async def test_esc_03_what_the_sandbox_denied_is_told_with_its_path(prepared: Rig, script: str) -> None:
+async def test_d13_esc_03_what_the_sandbox_denied_is_told_with_its_path(prepared: Rig, script: str) -> None:
     done = await prepared.run(script.replace("OUT", str(prepared.outside)))
     assert done.exit_code
     assert done.sandbox.denied, done.stderr.text
@@ -79,7 +79,7 @@ async def test_esc_03_what_the_sandbox_denied_is_told_with_its_path(prepared: Ri
 
 
 @pytest.mark.parametrize("script", NOT_DENIED)
-async def test_esc_01_what_fails_for_other_reasons_is_no_denial(prepared: Rig, script: str) -> None:
+async def test_d13_esc_01_what_fails_for_other_reasons_is_no_denial(prepared: Rig, script: str) -> None:
     done = await prepared.run(script.replace("OUT", str(prepared.outside)))
     assert not done.sandbox.denied, (done.sandbox.path, done.stderr.text)
 
@@ -103,7 +103,7 @@ async def test_esc_03_a_protected_folder_in_the_workspace_is_denied(bubblewrap: 
         assert done.sandbox.denied, (script, done.stderr.text)
 
 
-async def test_a_path_that_the_server_cannot_write_is_no_denial(bubblewrap: Rig) -> None:
+async def test_d13_a_path_that_the_server_cannot_write_is_no_denial(bubblewrap: Rig) -> None:
     done = await bubblewrap.run("echo '/sys/kernel/nothing: Read-only file system' >&2; exit 1")
     assert not done.sandbox.denied
 

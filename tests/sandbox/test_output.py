@@ -12,7 +12,7 @@ from placet.sandbox.execution.output import Capture
 
 
 @given(st.lists(st.binary(max_size=40), max_size=30), st.integers(min_value=8, max_value=64))
-def test_kept_and_dropped_bytes_add_up_to_all(chunks: list[bytes], memory: int) -> None:
+def test_c7_kept_and_dropped_bytes_add_up_to_all(chunks: list[bytes], memory: int) -> None:
     capture = Capture(memory=memory)
     for chunk in chunks:
         capture.feed(chunk)
@@ -42,7 +42,7 @@ def shown(data: bytes) -> str:
     return "".join("�" if "\udc80" <= character <= "\udcff" else character for character in text)
 
 
-def test_a_spill_holds_the_whole_stream_up_to_its_cap(tmp_path: Path) -> None:
+def test_c7_a_spill_holds_the_whole_stream_up_to_its_cap(tmp_path: Path) -> None:
     def spill() -> tuple[int, Path]:
         path = tmp_path / "spill"
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), path

@@ -320,7 +320,7 @@ async def test_the_command_has_the_umask_of_the_person(needs_bubblewrap: str) ->
 
 
 @pytest.mark.parametrize("confined", ["bubblewrap", "landlock"])
-async def test_4_whatever_a_command_has_left_dies_with_its_server(
+async def test_d11_attack_4_whatever_a_command_has_left_dies_with_its_server(
     confined: str, nap: str, request: pytest.FixtureRequest
 ) -> None:
     made: Rig = request.getfixturevalue(confined)

@@ -7,9 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from placet.sandbox import Bubblewrap, Command, Landlock, Sandbox, SandboxMode, SandboxUnavailable, Selection, Workdir
+from placet.sandbox import (
+    Bubblewrap,
+    Command,
+    Landlock,
+    Sandbox,
+    SandboxMode,
+    SandboxUnavailable,
+    Selection,
+    Workdir,
+    WorkdirChanged,
+    WorkdirUnusable,
+)
 from placet.session.ids import SessionId
-from placet.testing.backends import TestPlaces
+from placet.testing.backends import Rig, TestPlaces
 
 pytestmark = pytest.mark.anyio
 
@@ -35,7 +46,7 @@ def fake(folder: Path, script: str) -> str:
 
 
 @pytest.mark.parametrize("what", FAKES)
-def test_sbx_15_a_bwrap_that_does_not_confine_is_not_used(tmp_path: Path, what: str) -> None:
+def test_d10_sbx_15_a_bwrap_that_does_not_confine_is_not_used(tmp_path: Path, what: str) -> None:
     began = time.monotonic()
     backend = Bubblewrap(tmp_path / "state", fake(tmp_path, FAKES[what]))
     result = backend.probe()
@@ -44,7 +55,7 @@ def test_sbx_15_a_bwrap_that_does_not_confine_is_not_used(tmp_path: Path, what: 
     assert time.monotonic() - began < 20
 
 
-async def test_sbx_15_the_next_backend_is_used_instead(tmp_path: Path) -> None:
+async def test_d10_sbx_15_the_next_backend_is_used_instead(tmp_path: Path) -> None:
     state = tmp_path / "state"
     selection = Selection([Bubblewrap(state, fake(tmp_path, "exit 0")), Landlock(state)], {})
     chosen = selection.choose()
@@ -72,7 +83,7 @@ async def test_d9_without_a_backend_nothing_runs_and_the_refusal_says_what_helps
     assert (await box.run(Command(profile=profile, script="echo ran > ran"))).exit_code == 0
 
 
-def test_the_verdict_is_kept_until_it_is_forgotten(tmp_path: Path) -> None:
+def test_d10_the_verdict_is_kept_until_it_is_forgotten(tmp_path: Path) -> None:
     backend = Bubblewrap(tmp_path / "state", fake(tmp_path, f"echo x >> {tmp_path}/asked; exit 1"))
     selection = Selection([backend], {})
     selection.choose()
@@ -97,7 +108,7 @@ def test_the_environment_can_force_a_backend(tmp_path: Path, name: str) -> None:
     assert [row["name"] for row in selection.report()["backends"]] == ([] if name == "none" else [name])
 
 
-async def test_a_bwrap_that_breaks_later_is_no_denial_and_is_tried_anew(needs_bubblewrap: str, tmp_path: Path) -> None:
+async def test_d14_a_bwrap_that_breaks_later_is_no_denial_and_is_tried_anew(needs_bubblewrap: str, tmp_path: Path) -> None:
     home = Path.home()
     breaks = f'echo "bwrap: {home}/x: Read-only file system" >&2; exit 1'
     program = fake(tmp_path, f'[ -e {tmp_path}/broken ] && {{ {breaks}; }}; exec {needs_bubblewrap} "$@"')
@@ -112,3 +123,36 @@ async def test_a_bwrap_that_breaks_later_is_no_denial_and_is_tried_anew(needs_bu
     assert done.sandbox.runner_failed == f"bwrap: {home}/x: Read-only file system"
     with pytest.raises(SandboxUnavailable):
         await box.run(Command(profile=profile, script="exit 0"))
+
+
+async def test_a_backend_that_is_removed_in_mid_session_is_named_and_the_next_call_tries_anew(
+    needs_bubblewrap: str, tmp_path: Path
+) -> None:
+    program = fake(tmp_path, f'exec {needs_bubblewrap} "$@"')
+    (tmp_path / "workspace").mkdir()
+    selection = Selection([Bubblewrap(tmp_path / "state", program)], {})
+    box = Sandbox(TestPlaces(tmp_path / "state"), selection)
+    profile = box.profile(SessionId("s-1"), Workdir.of(tmp_path / "workspace"), SandboxMode.WORKSPACE_WRITE)
+    assert (await box.run(Command(profile=profile, script="echo x > ran"))).exit_code == 0
+    Path(program).rename(tmp_path / "away")
+    for _ in range(2):
+        with pytest.raises(SandboxUnavailable) as refused:
+            await box.run(Command(profile=profile, script="echo x > ran-again"))
+        assert "bubblewrap" in f"{refused.value.why} {refused.value.hint}"
+    assert not (tmp_path / "workspace" / "ran-again").exists()
+    (tmp_path / "away").rename(program)
+    assert (await box.run(Command(profile=profile, script="exit 0"))).exit_code == 0
+
+
+async def test_a_workspace_that_is_gone_or_moved_is_one_clear_line(confined: Rig) -> None:
+    assert (await confined.run("true")).exit_code == 0
+    confined.ws.rename(confined.ws.with_name("moved"))
+    with pytest.raises((WorkdirUnusable, WorkdirChanged)) as gone:
+        await confined.run("echo x > ran")
+    assert str(confined.ws) in gone.value.why
+    confined.ws.symlink_to(confined.outside)
+    with pytest.raises((WorkdirUnusable, WorkdirChanged)) as replaced:
+        await confined.run("echo x > ran")
+    assert str(confined.ws) in replaced.value.why
+    assert list(confined.outside.iterdir()) == []
+    confined.ws.unlink()

@@ -30,7 +30,7 @@ async def test_a_folder_of_ones_own_is_accepted(bubblewrap: Rig) -> None:
     assert found == WorkspaceFacts(bubblewrap.workspace, (), ())
 
 
-async def test_a_symlink_is_resolved(bubblewrap: Rig) -> None:
+async def test_d5_a_symlink_is_resolved(bubblewrap: Rig) -> None:
     (bubblewrap.outside / "link").symlink_to(bubblewrap.ws)
     found = await bubblewrap.sandbox.check_workspace(bubblewrap.outside / "link")
     assert isinstance(found, WorkspaceFacts)
@@ -144,13 +144,15 @@ async def test_sbx_09_process_pools_and_devices_work(bubblewrap: Rig) -> None:
     assert "No space left" in done.stderr.text
 
 
-async def test_name_resolution_still_works(bubblewrap: Rig) -> None:
+async def test_d1_name_resolution_still_works(bubblewrap: Rig) -> None:
     done = await bubblewrap.run("getent hosts localhost && cat /etc/resolv.conf > /dev/null && ls /run")
     assert done.exit_code == 0
     assert "localhost" in done.stdout.text
 
 
-async def test_the_environment_is_built_from_a_short_list(confined: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_c9_d12_the_environment_is_built_from_a_short_list(
+    confined: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in (
         "OPENAI_API_KEY",
         "LD_PRELOAD_X",
@@ -158,6 +160,11 @@ async def test_the_environment_is_built_from_a_short_list(confined: Rig, monkeyp
         "SSH_AUTH_SOCK",
         "DBUS_SESSION_BUS_ADDRESS",
         "PYTHONPATH",
+        "PLACET_SESSION",
+        "PLACET_SHELL",
+        "TERM",
+        "NO_COLOR",
+        "PAGER",
     ):
         monkeypatch.setenv(name, "leaked")
     monkeypatch.setenv("https_proxy", "http://name:leaked@proxy:1")
@@ -165,6 +172,7 @@ async def test_the_environment_is_built_from_a_short_list(confined: Rig, monkeyp
         done = await confined.run("env", mode)
         assert "leaked" not in done.stdout.text
         assert f"PLACET_SESSION={confined.session}\n" in done.stdout.text
+        assert {"TERM=dumb", "NO_COLOR=1", "PAGER=cat", "PLACET_SHELL=1"} <= set(done.stdout.text.splitlines())
 
 
 async def test_the_search_path_of_an_escalated_call_is_fixed(bubblewrap: Rig, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,7 +101,7 @@ def test_a_call_that_the_message_does_not_name_is_kept_too() -> None:
     assert [facts.position for facts in state(*events).missing] == [7]
 
 
-def test_events_of_another_turn_and_of_other_rooms_change_nothing() -> None:
+def test_f13_events_of_another_turn_and_of_other_rooms_change_nothing() -> None:
     before = state(start(1), end(1), start(2))
     after = state(start(1), end(1), start(2), call("result", 1, 1, 1), ("notice", {}), ("agent/inbox", {"take": []}))
     assert after == before

@@ -170,10 +170,10 @@ def test_c11_the_two_fields_are_in_the_schema_only_where_something_confines(tmp_
     assert "justification" not in plain.parameters["properties"]
 
 
-def test_o5_o6_the_description_speaks_of_more_access_only_where_there_is_any(tmp_path: Path) -> None:
+def test_o5_o6_o8_the_description_speaks_of_more_access_only_where_there_is_any(tmp_path: Path) -> None:
     sandbox = sandbox_at(tmp_path)
     tool, plain = BashTool(sandbox, confines=lambda: True), BashTool(sandbox, confines=lambda: False)
-    for word in ("workdir", "[exit code: N]", "TMPDIR", "at the same time", "Do not work around"):
+    for word in ("workdir", "[exit code: N]", "before you go on", "TMPDIR", "at the same time", "Do not work around"):
         assert word in tool.description and word in plain.description
     for word in ("Trying is safe", "exact same command once more", "narrowest", "final"):
         assert word in tool.description and word not in plain.description
@@ -196,7 +196,7 @@ async def test_c16_the_ask_carries_the_reason_and_the_card_the_models_own_words(
     assert view is not None and view.reason == "The user asked for it." and view.full_access
 
 
-async def test_esc_03_a_denial_says_so_with_mode_path_and_hint_and_the_retry_is_asked(
+async def test_o7_esc_03_a_denial_says_so_with_mode_path_and_hint_and_the_retry_is_asked(
     confined: ToolWorld, outside: Path
 ) -> None:
     command = f"touch {outside}/a"

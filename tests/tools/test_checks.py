@@ -47,7 +47,7 @@ async def test_b12_arguments_that_fail_never_reach_a_person(
     assert (probe.runs, responder.asks) == ([], [])
 
 
-async def test_two_to_the_sixty_reaches_the_body_exactly(tools: ToolWorld, probe: Probe) -> None:
+async def test_b11_two_to_the_sixty_reaches_the_body_exactly(tools: ToolWorld, probe: Probe) -> None:
     tools.answers(ALLOW)
     await tools.call(arguments='{"what":"this","n":1152921504606846977,"sandbox_permissions":"danger-full-access"}')
     ((args, _),) = probe.runs

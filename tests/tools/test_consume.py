@@ -37,7 +37,7 @@ async def granted(tools: ToolWorld) -> tuple[ToolCall, CallFacts]:
     return call, await tools.facts(call)
 
 
-async def test_a_grant_runs_the_signed_bytes_in_the_signed_mode_once(tools: ToolWorld, probe: Probe) -> None:
+async def test_b11_d4_a_grant_runs_the_signed_bytes_in_the_signed_mode_once(tools: ToolWorld, probe: Probe) -> None:
     tools.answers(ALLOW)
     await tools.call(what="this", **WIDER)
     (asked,), (started,) = await tools.world.events("approval/asked"), await tools.world.events("tool/started")
@@ -260,7 +260,7 @@ async def test_apr_13_once_means_once(tools: ToolWorld, probe: Probe) -> None:
     assert (len(responder.asks), len(again.asks), len(probe.runs)) == (2, 1, 3)
 
 
-async def test_esc_06_the_mode_is_that_of_the_approved_request(tools: ToolWorld, probe: Probe) -> None:
+async def test_d4_esc_06_the_mode_is_that_of_the_approved_request(tools: ToolWorld, probe: Probe) -> None:
     await tools.set_mode(SandboxMode.READ_ONLY)
     tools.with_chain(ScriptedResponder(ALLOW))
     await tools.call(what="this", sandbox_permissions="workspace-write", justification="because")

@@ -138,7 +138,7 @@ async def test_b17_a_context_waits_in_the_mailbox_and_wakes_nobody(tools: ToolWo
     assert (put.data["put"]["target"], put.data["put"]["wake"]) == ("next-step", False)
 
 
-async def test_b18_an_observer_that_fails_disturbs_nothing(tools: ToolWorld) -> None:
+async def test_b18_f17_an_observer_that_fails_disturbs_nothing(tools: ToolWorld) -> None:
     def observer(finished: Finished) -> None:
         raise ValueError("broken")
 

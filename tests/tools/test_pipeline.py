@@ -28,7 +28,7 @@ ALLOW, REJECT, FULL = Outcome.ALLOWED_ONCE, Outcome.REJECTED, "danger-full-acces
 WIDER = {"sandbox_permissions": FULL, "justification": "the user asked for it"}
 
 
-async def test_a_call_that_needs_nobody_runs_once_in_the_sessions_mode(tools: ToolWorld, probe: Probe) -> None:
+async def test_d4_a_call_that_needs_nobody_runs_once_in_the_sessions_mode(tools: ToolWorld, probe: Probe) -> None:
     result = await tools.call(what="this")
     assert (result.data["text"], result.data["isError"], result.data["value"]) == ("did this", False, {"did": "this"})
     ((args, context),) = probe.runs

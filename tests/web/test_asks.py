@@ -158,7 +158,7 @@ async def test_a27_an_answer_that_does_not_fit_leaves_the_ask_open(house: House,
     assert await decisions(house, event) == []
 
 
-async def test_sec_06_the_digest_of_another_ask_is_refused(house: House) -> None:
+async def test_a25_sec_06_the_digest_of_another_ask_is_refused(house: House) -> None:
     session = await house.session()
     first, second = await house.ask(session, command="ls"), await house.ask(session, command="rm -rf x")
     async with house.page() as page:

@@ -184,7 +184,7 @@ async def test_only_a_model_that_is_offered_can_be_picked(house: House) -> None:
         assert (await page.post(path, {"model": "evil:m", "key": "k"})).json()["error"]["code"] == "unknown-model"
 
 
-async def test_the_status_says_what_a_session_is_doing(house: House) -> None:
+async def test_g16_the_status_says_what_a_session_is_doing(house: House) -> None:
     async def status() -> tuple[str, int, int | None]:
         (summary,) = (await page.get("/api/sessions")).json()["sessions"]
         return summary["status"], summary["openAsks"], summary["turn"]

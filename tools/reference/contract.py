@@ -30,9 +30,7 @@ def page() -> str:
     parts = [heading("The contract", INTRODUCTION)]
     for letter, group in promises.items():
         title = group.pop("title")
-        rows = [
-            (key, _promise(text, key, changed, later), _tests(cited.get(key, []))) for key, text in group.items()
-        ]
+        rows = [(key, _promise(text, key, changed, later), _tests(cited.get(key, []))) for key, text in group.items()]
         parts.append(f"## {letter}. {title}\n\n" + table(("id", "promise", "tests"), rows))
     parts.append("## Later groups\n\n" + table(("group", "comes with plugins"), groups.items()))
     return "\n".join(parts)
@@ -48,11 +46,12 @@ def citations() -> dict[str, list[str]]:
 
 
 def _test_names() -> Iterator[tuple[str, str]]:
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+    suites = (ROOT / "src" / "placet" / "testing").glob("*.py")
+    for path in (*sorted((ROOT / "tests").rglob("test_*.py")), *sorted(suites)):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
                 yield path.relative_to(ROOT).as_posix(), node.name
-    for path in sorted((ROOT / "ui" / "src").rglob("*.test.ts*")):
+    for path in sorted((ROOT / "ui" / "test").rglob("*.test.ts*")):
         for match in TYPESCRIPT_TEST.finditer(path.read_text(encoding="utf-8")):
             yield path.relative_to(ROOT).as_posix(), match["name"]
 

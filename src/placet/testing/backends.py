@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from placet.sandbox import (
@@ -86,7 +87,7 @@ class BackendContract:
         """A rig with the backend under test."""
         raise NotImplementedError
 
-    async def test_a_write_in_the_workspace_works_in_workspace_write_only(self, rig: Rig) -> None:
+    async def test_d8_a_write_in_the_workspace_works_in_workspace_write_only(self, rig: Rig) -> None:
         assert (await rig.run("echo hello > note")).exit_code == 0
         assert (rig.ws / "note").read_text() == "hello\n"
         assert (await rig.run("echo more > note", READ_ONLY)).exit_code != 0
@@ -99,26 +100,41 @@ class BackendContract:
         assert list(rig.outside.iterdir()) == []
 
     @pytest.mark.parametrize("mode", CONFINING)
-    async def test_d4_each_run_says_its_mode_and_how_far_it_was_enforced(self, rig: Rig, mode: SandboxMode) -> None:
+    async def test_d16_each_run_says_its_mode_and_how_far_it_was_enforced(self, rig: Rig, mode: SandboxMode) -> None:
         facts = (await rig.run("true", mode)).sandbox
         assert (facts.mode, facts.denied, facts.runner_failed) == (mode, False, None)
         assert facts.enforcement in (Enforcement.FULL, Enforcement.PARTIAL)
 
+    async def test_d6_two_calls_at_once_have_each_its_own_mode(self, rig: Rig) -> None:
+        found: dict[SandboxMode, tuple[int | None, SandboxMode]] = {}
+
+        async def one(mode: SandboxMode, me: str, other: str) -> None:
+            meet = (
+                f'touch "$TMPDIR/{me}"; for _ in $(seq 300); do [ -e "$TMPDIR/{other}" ] && break; sleep 0.05; done; '
+            )
+            done = await rig.run(f'{meet} [ -e "$TMPDIR/{other}" ] || exit 9; echo > {me}', mode)
+            found[mode] = (done.exit_code, done.sandbox.mode)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(one, WORKSPACE_WRITE, "wide", "narrow")
+            tasks.start_soon(one, READ_ONLY, "narrow", "wide")
+        assert found == {WORKSPACE_WRITE: (0, WORKSPACE_WRITE), READ_ONLY: (1, READ_ONLY)}
+
     @pytest.mark.parametrize("mode", CONFINING)
-    async def test_the_temp_directory_is_writable_and_one_for_the_session(self, rig: Rig, mode: SandboxMode) -> None:
+    async def test_d8_the_temp_directory_is_writable_and_one_for_the_session(self, rig: Rig, mode: SandboxMode) -> None:
         assert (await rig.run('echo one > "$TMPDIR/note"', mode)).exit_code == 0
         assert (await rig.run('cat "$TMPDIR/note"; mktemp', mode)).stdout.text.startswith("one\n")
         assert (rig.sandbox.temp_dir(rig.session) / "note").read_text() == "one\n"
 
     @pytest.mark.parametrize("mode", CONFINING)
-    async def test_a_workspace_that_became_a_symlink_runs_nothing(self, rig: Rig, mode: SandboxMode) -> None:
+    async def test_d5_a_workspace_that_became_a_symlink_runs_nothing(self, rig: Rig, mode: SandboxMode) -> None:
         rig.ws.rmdir()
         rig.ws.symlink_to(rig.outside.name)
         with pytest.raises(WorkdirChanged):
             await rig.run("echo x > note", mode, workdir=Workdir.of(rig.ws))
         assert list(rig.outside.iterdir()) == []
 
-    async def test_sbx_01_no_magic_link_of_a_process_leads_out(self, rig: Rig) -> None:
+    async def test_d11_sbx_01_no_magic_link_of_a_process_leads_out(self, rig: Rig) -> None:
         target = rig.outside / "target"
         target.write_text("kept")
         script = f"""
@@ -167,7 +183,7 @@ class BackendContract:
         assert "outside" not in done.stdout.text
         assert set(listed) <= {"1", "2", "3"}
 
-    async def test_c21_full_access_does_not_ask_the_backend(self, rig: Rig) -> None:
+    async def test_c21_d2_full_access_does_not_ask_the_backend(self, rig: Rig) -> None:
         done = await rig.run(f"echo hello > {rig.outside}/note", FULL)
         assert (done.exit_code, done.sandbox.denied, done.sandbox.enforcement) == (0, False, None)
         assert (rig.outside / "note").read_text() == "hello\n"

@@ -157,6 +157,12 @@ class StoreContract:
         assert refused(await store.append(session, [note("1")])) == Refused("present", "created", None)
         assert await store.read(session) == []
 
+    async def test_f18_a_session_is_created_once(self, store: Store, session: SessionId) -> None:
+        before = await store.read(session)
+        again = Draft("session/created", {**before[0].data, "cwd": "/elsewhere"}, "created")
+        assert refused(await store.append(session, [again])).why == "duplicate"
+        assert await store.read(session) == before
+
     async def test_the_house_needs_no_creation_and_is_no_session(self, store: Store) -> None:
         appended(await store.append(HOUSE, [note("1")]))
         assert [event.key for event in await store.read(HOUSE)] == ["notice:1"]
