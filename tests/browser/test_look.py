@@ -63,7 +63,7 @@ def test_axe_finds_nothing_on_inbox_start_dialogs_and_gate(home: Home) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
     assert findings(page) == []
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Appearance").click()
+    page.get_by_role("button", name="Settings").click()
     expect(page.get_by_role("dialog")).to_be_visible()
     assert findings(page) == []
     page.close()

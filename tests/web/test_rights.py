@@ -21,6 +21,8 @@ TABLE = {
     ("GET", "/{path:path}"): Needs(Right.OPEN, PAGE),
     ("POST", "/api/link"): Needs(Right.OPEN, PAGE),
     ("POST", "/api/links"): Needs(Right.ADMINISTER, SOCKET),
+    ("GET", "/api/pages"): Needs(Right.READ),
+    ("POST", "/api/pages/{key_id}/revoke"): Needs(Right.ADMINISTER),
     ("GET", "/openapi.json"): Needs(Right.READ),
     ("GET", "/api/config"): Needs(Right.READ),
     ("GET", "/api/stream"): Needs(Right.READ),
@@ -73,7 +75,7 @@ def test_what_is_no_plain_route_with_one_right_counts_as_unlisted(add: str) -> N
 
 
 def target(row: Row) -> str:
-    return row.path.replace("{id}", "s-1")
+    return row.path.replace("{id}", "s-1").replace("{key_id}", "0" * 32)
 
 
 @pytest.mark.parametrize("row", CLOSED, ids=lambda row: f"{row.verb} {row.path}")

@@ -97,7 +97,7 @@ const house = async (state: Partial<HouseState>): Promise<House> => {
   const whole: HouseState = {
     connection: up, config, sessions,
     views: { "s-1": { talk: fold(blank, events), events, before: query.has("older") ? 1 : null, partial: query.has("speaking") ? { turn: 1, step: 6, text: "I ask for this one copy, and then I will look at the **flaky** te" } : null, permissions: { options: config.presets, currentValue: "workspace-write" }, jobs: [], state: "ready" } },
-    asks: Object.fromEntries(asks.map((one) => [one.id, one])), askTotal: 4, askNext: null, answers: {}, notes: {}, outbox: {}, told: null,
+    asks: Object.fromEntries(asks.map((one) => [one.id, one])), askTotal: 4, askNext: null, answers: {}, notes: {}, outbox: {}, browsers: null, told: null,
     ...state,
   };
   const noop = async () => true;

@@ -238,6 +238,12 @@ CATALOGUE: Mapping[str, EventType] = {
             "A line for the person, not for the model.",
         ),
         _row(
+            "session/removed",
+            "session:text by:by",
+            "removed:{session}",
+            "A session was deleted with its whole log; only in the log of the house.",
+        ),
+        _row(
             "page/linked",
             "keyId:text publicKey:text label:text account:text",
             "page:{keyId}",

@@ -15,6 +15,10 @@ def created() -> str:
     return "created"
 
 
+def removed(session: str) -> str:
+    return f"removed:{session}"
+
+
 def turn(number: int) -> str:
     return f"turn:{number}"
 

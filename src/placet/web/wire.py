@@ -73,6 +73,20 @@ class Linked(Wire):
     instance: str
 
 
+class LinkedBrowser(Wire):
+    """A browser that is signed in; `current` is the one that asks."""
+
+    key_id: str
+    label: str
+    account: str
+    linked_at: int
+    current: bool
+
+
+class Browsers(Wire):
+    pages: list[LinkedBrowser]
+
+
 class Empty(Wire):
     """An object without fields."""
 
@@ -328,7 +342,7 @@ class AskView(Wire):
     rearmed: bool
     earlier_run: bool
     full_access: bool
-    script_covered: Literal[False] = False
+    script_covered: bool = False
 
 
 class Asks(Wire):

@@ -64,7 +64,7 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: Sessio
         <header className="head">{menu}</header>
         <main className="main" id="conversation" tabIndex={0}>
           <section className="empty">
-            <h2 className="record">{words.shell.notFound}</h2>
+            <h2 className="record">{view.removedBy === undefined ? words.shell.notFound : words.shell.removed(view.removedBy || words.somebody)}</h2>
           </section>
         </main>
       </div>

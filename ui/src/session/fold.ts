@@ -78,7 +78,7 @@ export const blank: Talk = {
 const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 const number = (value: Json | undefined): number => (typeof value === "number" ? value : 0);
 const object = (value: Json | undefined): Data => (value !== null && typeof value === "object" && !Array.isArray(value) ? value : {});
-const byOf = (value: Json | undefined): By | null => (value && typeof value === "object" ? (value as unknown as By) : null);
+export const byOf = (value: Json | undefined): By | null => (value && typeof value === "object" ? (value as unknown as By) : null);
 const strings = (value: Json | undefined): string[] => (Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : []);
 
 /** Applies events to what is known of a session. Pure: the same events give the same talk; events already seen change nothing. */

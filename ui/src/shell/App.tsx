@@ -31,7 +31,8 @@ export const App = ({ secret }: { secret: string | null }) => {
   const unlinked = useCallback(
     (old: House | null) => {
       old?.stop();
-      setPhase({ at: "link", secret, revoked: secret === null });
+      const wasIn = old !== null && old.snapshot().config !== null; // then the link that was opened is used up or old
+      setPhase({ at: "link", secret: wasIn ? null : secret, revoked: wasIn || secret === null });
     },
     [secret],
   );

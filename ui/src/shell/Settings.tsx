@@ -1,10 +1,11 @@
 import { languages, useWords } from "../words/words";
+import { Browsers } from "./Browsers";
 import type { Preferences, Theme } from "./preferences";
 import { Sheet } from "./Sheet";
 
 const themes: Theme[] = ["auto", "light", "dark", "contrast"];
 
-/** Theme, language and single keys; kept in this browser only. */
+/** Theme, language and single keys, kept in this browser only; and the browsers that are signed in. */
 export const Settings = ({ open, onClose, preferences, onChange }: { open: boolean; onClose: () => void; preferences: Preferences; onChange: (next: Preferences) => void }) => {
   const words = useWords();
   return (
@@ -36,6 +37,7 @@ export const Settings = ({ open, onClose, preferences, onChange }: { open: boole
         <label className="chk">
           <input type="checkbox" checked={preferences.keys} onChange={(event) => onChange({ ...preferences, keys: event.target.checked })} /> {words.shell.singleKeys}
         </label>
+        <Browsers />
         <div className="pair">
           <button type="button" className="btn" onClick={onClose}>
             {words.keys.close}

@@ -46,6 +46,10 @@ export class House {
     return this.reading.moreAsks();
   }
 
+  loadBrowsers(): Promise<void> {
+    return this.reading.loadBrowsers();
+  }
+
   answerOf(id: string): Answering {
     return this.ledger.now.answers[id] ?? noAnswer;
   }
@@ -158,6 +162,18 @@ export class House {
     try {
       await this.client.patch(`/api/sessions/${session}`, { ...fields, key: newKey() });
       void this.reading.loadSessions();
+      return true;
+    } catch (error) {
+      if (error instanceof Refused) this.ledger.tell(error.message);
+      return false;
+    }
+  }
+
+  /** Signs a browser out for good, this one too. */
+  async signOut(keyId: string): Promise<boolean> {
+    try {
+      await this.client.send("POST", `/api/pages/${keyId}/revoke`, "{}");
+      await this.reading.loadBrowsers();
       return true;
     } catch (error) {
       if (error instanceof Refused) this.ledger.tell(error.message);

@@ -1,13 +1,15 @@
 import { folderName } from "../session/name";
-import { blank, decisionOf, fold } from "../session/fold";
+import { blank, byOf, decisionOf, fold } from "../session/fold";
 import type { Answers } from "./answers";
 import { type Client, NotPlacet, Refused } from "./client";
-import type { AskView, Asks, Config, Delta, EventPage, LogEvent, SessionPage, Subject, Summary } from "./shapes";
+import type { AskView, Asks, Browser, Config, Delta, EventPage, Json, LogEvent, SessionPage, Subject, Summary } from "./shapes";
 import { type Ledger, type SessionView, emptyView } from "./state";
 import type { News } from "./stream";
 
 /** What a switch leaves in the log; which preset that makes is the server's word. */
 const switches = new Set(["permission/preset", "sandbox/mode", "approval/policy"]);
+
+const HOUSE = "house";
 
 /** Keeps the ledger in step with the server: from its news as they come, and by reading what they do not hold. */
 export class Reading {
@@ -48,7 +50,27 @@ export class Reading {
     this.ledger.setView(session, { partial: { turn, step, text: whole || !same ? text : view.partial!.text + text } });
   }
 
+  private house(event: LogEvent): void {
+    if (event.type === "session/removed") this.removed(String(event.data.session), event.data.by);
+    else if (this.ledger.now.browsers) void this.loadBrowsers();
+  }
+
+  /** The session is gone for everybody: what was open of it here says so, and nothing of it waits any more. */
+  private removed(id: string, by: Json | undefined): void {
+    const { sessions, asks, views, outbox } = this.ledger.now;
+    const { [id]: _, ...unsent } = outbox;
+    this.ledger.set({
+      sessions: sessions?.filter((one) => one.id !== id) ?? null,
+      asks: Object.fromEntries(Object.entries(asks).filter(([, ask]) => ask.session !== id)),
+      outbox: unsent,
+    });
+    if (views[id]) this.ledger.setView(id, { ...emptyView, state: "missing", removedBy: byOf(by)?.name ?? "" });
+    void this.loadSessions();
+    this.ledger.soon("asks", 150, () => void this.loadAsks());
+  }
+
   private log(event: LogEvent): void {
+    if (event.session === HOUSE) return this.house(event);
     const view = this.ledger.now.views[event.session];
     if (view?.state === "loading") this.early.set(event.session, [...(this.early.get(event.session) ?? []), event]);
     else if (view?.state === "ready" && event.seq > view.talk.head) {
@@ -79,7 +101,7 @@ export class Reading {
       const ask: AskView = {
         id, session: event.session, sessionName: name, agent: subject.agent, tool: String(data.toolName), reason: typeof data.reason === "string" ? data.reason : null,
         subject, digest: String(data.digest), askedAt: event.time, state: "open", decision: null, position: null, total: this.ledger.now.askTotal + 1,
-        rearmed: false, earlierRun: false, fullAccess: subject.toMode === "danger-full-access", scriptCovered: false,
+        rearmed: false, earlierRun: false, fullAccess: subject.toMode === "danger-full-access", scriptCovered: subject.files.length > 0,
       };
       if (data.policy !== "never") this.ledger.set({ asks: { ...this.ledger.now.asks, [id]: ask }, askTotal: this.ledger.now.askTotal + 1 });
     }
@@ -115,6 +137,11 @@ export class Reading {
   private async loadConfig(): Promise<void> {
     const config = await this.quietly(() => this.client.get<Config>("/api/config"));
     if (config) this.ledger.set({ config });
+  }
+
+  async loadBrowsers(): Promise<void> {
+    const answer = await this.quietly(() => this.client.get<{ pages: Browser[] }>("/api/pages"));
+    if (answer) this.ledger.set({ browsers: answer.pages });
   }
 
   async loadSessions(): Promise<void> {

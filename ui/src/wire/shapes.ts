@@ -6,6 +6,7 @@ export type Who = wire.Signer;
 export type Subject = wire.Subject;
 export type AskView = Omit<wire.AskView, "decision"> & { decision: Decision | null };
 export type Asks = Omit<wire.Asks, "asks"> & { asks: AskView[] };
+export type Browser = wire.LinkedBrowser;
 export type Summary = wire.Summary;
 export type SessionName = wire.SessionName;
 export type Preset = wire.Option;

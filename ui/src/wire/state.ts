@@ -1,7 +1,7 @@
 import { type Answering } from "../ask/answering";
 import { type Talk, blank } from "../session/fold";
 import type { JobView } from "./types";
-import type { AskView, Config, LogEvent, Partial, Preset, Summary } from "./shapes";
+import type { AskView, Browser, Config, LogEvent, Partial, Preset, Summary } from "./shapes";
 import type { Connection } from "./stream";
 
 export interface Outgoing {
@@ -20,6 +20,8 @@ export interface SessionView {
   /** The jobs that ran when the session was read; the talk tells what has come since. */
   jobs: JobView[];
   state: "loading" | "ready" | "missing" | "failed";
+  /** Who deleted the session while it was open here. */
+  removedBy?: string;
 }
 
 export interface HouseState {
@@ -34,6 +36,8 @@ export interface HouseState {
   answers: Record<string, Answering>;
   notes: Record<string, string>;
   outbox: Record<string, Outgoing[]>;
+  /** The browsers that are signed in, once somebody looked. */
+  browsers: Browser[] | null;
   told: { text: string; at: number } | null;
 }
 
@@ -45,7 +49,7 @@ export type Change<T> = { [K in keyof T]?: T[K] };
 export class Ledger {
   now: HouseState = {
     connection: { state: "connecting", since: Date.now() },
-    config: null, sessions: null, views: {}, asks: {}, askTotal: 0, askNext: null, answers: {}, notes: {}, outbox: {}, told: null,
+    config: null, sessions: null, views: {}, asks: {}, askTotal: 0, askNext: null, answers: {}, notes: {}, outbox: {}, browsers: null, told: null,
   };
   private readonly listeners = new Set<() => void>();
   private readonly timers: Record<string, ReturnType<typeof setTimeout>> = {};

@@ -31,7 +31,7 @@ export interface AskView {
   rearmed: boolean;
   earlierRun: boolean;
   fullAccess: boolean;
-  scriptCovered?: false;
+  scriptCovered?: boolean;
 }
 
 export interface Asks {
@@ -45,6 +45,10 @@ export interface BadResponseBody {
   accepted?: false;
   reason?: "bad-response";
   why: string;
+}
+
+export interface Browsers {
+  pages: LinkedBrowser[];
 }
 
 export interface CallKey {
@@ -165,6 +169,15 @@ export interface Linked {
   keyId: string;
   serverKey: string;
   instance: string;
+}
+
+/** A browser that is signed in; `current` is the one that asks. */
+export interface LinkedBrowser {
+  keyId: string;
+  label: string;
+  account: string;
+  linkedAt: number;
+  current: boolean;
 }
 
 export interface MessageAccepted {

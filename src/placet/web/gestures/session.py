@@ -15,8 +15,10 @@ from placet.permission.errors import UnknownMode, UnknownPreset
 from placet.permission.escalation import wider
 from placet.permission.preset import Permissions, Preset, mode_named, preset_named
 from placet.sandbox.mode import SandboxMode
+from placet.session import keys
 from placet.session.codec import escape
-from placet.session.ids import MessageId, SessionId
+from placet.session.event import Draft
+from placet.session.ids import HOUSE, MessageId, SessionId
 from placet.tools.jobs import Reason
 from placet.web.desk import Desk
 from placet.web.errors import Conflict, Forbidden, Unacceptable
@@ -63,14 +65,19 @@ async def change(desk: Desk, caller: Caller, session: SessionId, request: Sessio
     return await desk.summaries.of(session)
 
 
-async def delete(desk: Desk, session: SessionId) -> None:
-    """End the session's jobs and remove its log. Raises Conflict while a turn is open, UnknownSession."""
+async def delete(desk: Desk, caller: Caller, session: SessionId) -> None:
+    """End the session's jobs, remove its log and tell every screen.
+
+    Raises Conflict while a turn is open, UnknownSession.
+    """
     line = await desk.summaries.line(session)
     if line.turn is not None:
         raise Conflict("a turn is running in this session", code="running", hint="Stop it first.")
     await desk.services.jobs.end_session(session, Reason.DELETED)
     await desk.services.store.remove(session)
     desk.summaries.forget(session)
+    gone = Draft("session/removed", {"session": session, "by": dict(caller.by)}, keys.removed(session))
+    await desk.services.store.append(HOUSE, [gone])
     await _tidy(desk, session)
 
 

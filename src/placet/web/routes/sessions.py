@@ -61,6 +61,6 @@ async def change_session(desk: DeskDep, caller: CallerDep, id: Id, request: Sess
     dependencies=[needs(Right.ADMINISTER)],
     responses={409: {"model": ErrorBody, "description": "A turn is running"}},
 )
-async def delete_session(desk: DeskDep, id: Id) -> None:
+async def delete_session(desk: DeskDep, caller: CallerDep, id: Id) -> None:
     """Delete a session with its whole log; refused while a turn is open."""
-    await delete(desk, SessionId(id))
+    await delete(desk, caller, SessionId(id))

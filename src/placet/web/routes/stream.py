@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from placet.web.desk import DeskDep
 from placet.web.errors import TooMany
 from placet.web.rights import Right, needs
+from placet.web.security.caller import CallerDep
 from placet.web.views.stream import Stream
 
 router = APIRouter(tags=["stream"])
@@ -56,10 +57,12 @@ class StreamResponse(Response):
     response_class=StreamResponse,
     responses={200: {"description": _FRAMES, "content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
-async def stream(desk: DeskDep, after: Annotated[str | None, Query(pattern=r"^[0-9]{1,15}$")] = None) -> StreamResponse:
+async def stream(
+    desk: DeskDep, caller: CallerDep, after: Annotated[str | None, Query(pattern=r"^[0-9]{1,15}$")] = None
+) -> StreamResponse:
     """Follow the log from a cursor on; without one, from now on."""
     if desk.streams >= MOST:
         raise TooMany("too many streams are open", hint="Close some of placet's tabs.")
     head = await desk.services.store.head()
     await desk.summaries.catch_up()
-    return StreamResponse(Stream(desk, head if after is None else min(int(after), head)))
+    return StreamResponse(Stream(desk, head if after is None else min(int(after), head), caller.key_id))

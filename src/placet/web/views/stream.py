@@ -18,6 +18,7 @@ from placet.web.desk import Desk
 from placet.web.views.sessions import wire_event
 from placet.web.wire import Hello, TextDelta, Wire
 
+OF_THE_HOUSE = frozenset({"page/revoked", "session/removed"})  # what every screen should know at once
 CHUNK = 100
 PING = 15.0  # seconds
 BREATH = 0.03  # seconds in which text gathers, so that a fast model does not make a frame per letter
@@ -26,8 +27,9 @@ BREATH = 0.03  # seconds in which text gathers, so that a fast model does not ma
 class Stream:
     """One connection's place in the log and in the texts that are being said."""
 
-    def __init__(self, desk: Desk, cursor: int) -> None:
+    def __init__(self, desk: Desk, cursor: int, key: str | None = None) -> None:
         self._desk = desk
+        self._key = key
         self._cursor = cursor
         self._told: dict[SessionId, tuple[int, int, int]] = {}  # turn, step, how many characters were sent
         self._talking: set[SessionId] = set(desk.summaries.speaking())
@@ -36,7 +38,7 @@ class Stream:
         self._log_moved = True
 
     async def frames(self) -> AsyncGenerator[bytes]:
-        """Yield frames until the server closes; the reader may leave at any time."""
+        """Yield frames until the server closes or the browser is signed out; the reader may leave at any time."""
         undo = Scope("stream")
         self._desk.streams += 1
         undo.add("count", self._leave)
@@ -44,7 +46,7 @@ class Stream:
         undo.add("texts", self._desk.services.crew.deltas.subscribe(self._heard))
         try:
             yield _frame("hello", Hello(cursor=str(self._cursor), instance=self._desk.instance))
-            while not self._desk.closing.is_set():
+            while self._may_read():
                 self._wake = anyio.Event()
                 async for frame in self._log():
                     yield frame
@@ -54,6 +56,10 @@ class Stream:
                     yield b": ping\n\n"
         finally:
             undo.close()
+
+    def _may_read(self) -> bool:
+        """Whether the server goes on and the reader's key still counts; a terminal has no key."""
+        return not self._desk.closing.is_set() and (self._key is None or self._desk.keyring.get(self._key) is not None)
 
     def _leave(self) -> None:
         self._desk.streams -= 1
@@ -82,7 +88,7 @@ class Stream:
             self._log_moved = False
             for event in (events := await self._desk.services.store.feed(self._cursor, limit=CHUNK)):
                 self._cursor = event.pos
-                if event.session != HOUSE:
+                if event.session != HOUSE or event.type in OF_THE_HOUSE:
                     yield _frame("log", wire_event(event), id=str(event.pos))
             self._log_moved |= len(events) == CHUNK
 
