@@ -108,7 +108,9 @@ def test_the_environment_can_force_a_backend(tmp_path: Path, name: str) -> None:
     assert [row["name"] for row in selection.report()["backends"]] == ([] if name == "none" else [name])
 
 
-async def test_d14_a_bwrap_that_breaks_later_is_no_denial_and_is_tried_anew(needs_bubblewrap: str, tmp_path: Path) -> None:
+async def test_d14_a_bwrap_that_breaks_later_is_no_denial_and_is_tried_anew(
+    needs_bubblewrap: str, tmp_path: Path
+) -> None:
     home = Path.home()
     breaks = f'echo "bwrap: {home}/x: Read-only file system" >&2; exit 1'
     program = fake(tmp_path, f'[ -e {tmp_path}/broken ] && {{ {breaks}; }}; exec {needs_bubblewrap} "$@"')

@@ -226,9 +226,13 @@ class Sandbox:
     async def _confined(self, command: Command, backend: Backend, facts: Facts, env: Mapping[str, str]) -> Run:
         spill = self._storage.spills(command.profile.session)
         kept = self._settings
-        done = await process.run(
-            command, backend.spawn, facts, env=env, spill=spill, umask=kept.umask, bounds=kept.bounds
-        )
+        try:
+            done = await process.run(
+                command, backend.spawn, facts, env=env, spill=spill, umask=kept.umask, bounds=kept.bounds
+            )
+        except SandboxUnavailable:  # it is not what it was at its trial: the next call tries anew
+            self._selection.forget()
+            raise
         if done.sandbox.runner_failed is not None:
             self._selection.forget()
         return done

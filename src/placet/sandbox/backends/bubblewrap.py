@@ -166,7 +166,7 @@ class Bubblewrap:
         return attempt.verdict(run.returncode, run.stderr.decode(errors="replace"))
 
     def _program(self) -> str | None:
-        return self._given or shutil.which("bwrap")
+        return shutil.which(self._given or "bwrap")
 
 
 def _pipe(opened: Scope) -> tuple[int, int]:
