@@ -79,6 +79,22 @@ async def test_7_placets_own_code_in_the_workspace_stays_read_only(
     assert "placet's own program" in await refused(bubblewrap, code)
 
 
+async def test_sec_04_what_starts_placet_from_a_checkout_stays_read_only(
+    bubblewrap: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = [bubblewrap.ws / name for name in ("Makefile", "hatch_build.py", "tools", "ui")]
+    (bubblewrap.ws / "src" / "placet").mkdir(parents=True)
+    for path in starts:
+        path.mkdir() if path.name in ("tools", "ui") else path.write_text("as it was\n")
+    monkeypatch.setattr(check, "__file__", str(bubblewrap.ws / "src" / "placet" / "sandbox" / "workspace" / "check.py"))
+    found = await bubblewrap.sandbox.check_workspace(bubblewrap.ws)
+    assert isinstance(found, WorkspaceFacts)
+    assert set(starts) <= set(found.read_only)
+    assert (await bubblewrap.run("echo x >> Makefile")).sandbox.denied
+    assert (await bubblewrap.run("touch tools/venv")).exit_code != 0
+    assert (await bubblewrap.run("echo y > notes.txt")).exit_code == 0
+
+
 async def test_7_without_bubblewrap_such_a_workspace_is_refused(landlock: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     code = landlock.ws / "lib"
     code.mkdir()

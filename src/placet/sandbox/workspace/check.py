@@ -103,11 +103,19 @@ def _too_close(path: Path, state: Path, config_file: Path) -> str | None:
 
 
 def _own(state: Path, config_file: Path) -> Iterable[Path]:
-    """The code, the environment and the configuration that the running placet consists of."""
+    """The code, the environment and the configuration of the running placet, and what starts it the next time."""
     package = Path(__file__).resolve().parents[2]
     names = [sys.prefix, sys.exec_prefix, *(entry for entry in sys.path if os.path.isabs(entry)), str(package)]
-    names += [str(config_file.parent), str(state)]
+    names += [str(config_file.parent), str(state), *map(str, _launchers(package.parents[1]))]
     return dict.fromkeys(Path(os.path.realpath(name)) for name in names)
+
+
+def _launchers(checkout: Path) -> Iterable[Path]:
+    """What `make run` executes, where placet runs from a checkout of its sources; nothing where it is installed."""
+    if not (checkout / "src" / "placet").is_dir():
+        return ()
+    names = ("Makefile", "hatch_build.py", "pyproject.toml", "requirements", "tools", "ui")
+    return (checkout / name for name in names if (checkout / name).exists())
 
 
 def _account(uid: int) -> str:
