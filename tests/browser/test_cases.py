@@ -162,7 +162,7 @@ def test_ui_10_an_error_of_the_server_is_told_and_the_answer_can_be_given_again(
     page = asking_home.open(session)
     page.route("**/decision", lambda route: route.fulfill(status=status, body="broken"))
     sign(page, "Allow once")
-    expect(page.locator("article.ask .banner")).to_be_visible(timeout=2000)
+    expect(page.locator("article.ask .banner")).to_be_visible()
     expect(page.locator("article.ask .ask-head")).to_contain_text("Waiting for you")
     assert ran(folder) == ""
     page.unroute("**/decision")
