@@ -47,6 +47,7 @@ async def rehearsed(tmp_path: Path, *, preset: str = "workspace-write") -> Async
     tool = BashTool(sandbox, confines=lambda: True)
     async with house(tmp_path, Rehearsal(pace=0), preset=preset, tools=[tool]) as home:
         yield home
+    await sandbox.aclose()
 
 
 async def last_words(home: House) -> str:

@@ -107,3 +107,13 @@ def test_a_decision_is_told_in_one_sentence() -> None:
 @pytest.mark.parametrize(("ms", "text"), [(0, "0 s"), (61_000, "1 min"), (7_500_000, "2 h 5 min"), (-5, "0 s")])
 def test_waiting_times_read_well(ms: int, text: str) -> None:
     assert waited(ms) == text
+
+
+def test_a_script_that_is_signed_with_the_command_is_shown_whole() -> None:
+    file = {"path": "/ws/s.sh", "sha256": "0" * 64, "text": "echo one\necho \\\\x \\udce9\n"}
+    subject = {**ask()["subject"], "files": [file]}
+    text = shown({**ask(), "subject": subject, "scriptCovered": True})
+    assert "File /ws/s.sh, signed together with it: 3 lines" in text
+    assert "    2 | echo \\x " in text
+    assert "what scripts and programs that this file starts contain" in text
+    assert "what scripts and programs that this command starts contain" in shown(ask())

@@ -33,9 +33,11 @@ async def rig(confined: Rig) -> AsyncIterator[Rig]:
 
 
 async def ask(rig: Rig, verb: Verb, mode: SandboxMode = WORKSPACE_WRITE, **more: Any) -> Found | Failure:
-    named = {name: more.pop(name) for name in ("seconds_in_all", "signal", "straight") if name in more}
+    named = {name: more.pop(name) for name in ("seconds_in_all", "signal", "straight", "signed") if name in more}
     if "seconds_in_all" in named:
         named["seconds"] = named.pop("seconds_in_all")
+    if "signed" in named:
+        named["folder"] = named.pop("signed")
     profile = rig.sandbox.profile(rig.session, rig.workspace, mode)
     return await rig.sandbox.inquire(Inquiry(profile=profile, verb=verb, arguments=more, **named))
 
@@ -174,7 +176,7 @@ async def test_a_folder_that_was_replaced_is_not_written_in(rig: Rig) -> None:
     rig.ws.rename(rig.ws.parent / "other")
     rig.ws.mkdir()
     with pytest.raises(WorkdirChanged):
-        await write(rig, "note")
+        await write(rig, "note", signed=rig.workspace)
     (rig.ws.parent / "other").rename(rig.ws.parent / "away")
 
 

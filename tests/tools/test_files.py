@@ -41,7 +41,6 @@ async def a_world(path: Path) -> AsyncIterator[ToolWorld]:
         for tool in file_tools(sandbox, confines=lambda: True):
             world.registry.register(tool)
         yield world
-        await sandbox.aclose()
 
 
 @pytest.fixture

@@ -172,6 +172,9 @@ async def tool_world(path: Path, tool: Tool | None = None) -> AsyncIterator[Tool
         world = await new_world(store, clock, cwd=str(folder), cwd_id=f"{facts.st_dev}:{facts.st_ino}")
         world.signal = AbortSignal()
         yield ToolWorld(world, folder, tool or Probe())
+    sandbox = getattr(tool, "_sandbox", None)
+    if sandbox is not None:
+        await sandbox.aclose()
 
 
 __all__ = ["Probe", "ToolWorld", "replace", "tool_world"]

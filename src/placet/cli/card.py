@@ -47,10 +47,10 @@ def card(ask: Mapping[str, Any], *, now: int, width: int) -> str:
         lines += _field("", "An earlier run of this call may still be alive.", width)
     lines += ["", *_arguments(subject["arguments"], width)]
     for file in subject["files"]:
-        lines += ["", f"File {visible_line(file['path'])}, {file['sha256']}, signed together with it:"]
-        lines += _code(str(file["text"]), width)
-    if not ask.get("scriptCovered", False):
-        lines += ["", "Not covered: what scripts and programs that this command starts contain."]
+        path, text = _original(str(file["path"])), _original(str(file["text"]))
+        lines += ["", f"File {visible_line(path)}, signed together with it: {_count(text)}", *_code(text, width)]
+    if subject["tool"] == "bash":
+        lines += ["", f"Not covered: {_not_covered(covered=bool(subject['files']))}"]
     if ask.get("reason"):
         lines += ["", "The agent says, not checked by placet:"]
         words = visible(str(ask["reason"])).split("\n")
@@ -59,6 +59,12 @@ def card(ask: Mapping[str, Any], *, now: int, width: int) -> str:
     lines += _state(ask)
     lines.append("=" * min(width, 78))
     return "\n".join(lines)
+
+
+def _not_covered(*, covered: bool) -> str:
+    if covered:
+        return "what scripts and programs that this file starts contain. If it changes before it runs, nothing runs."
+    return "what scripts and programs that this command starts contain."
 
 
 def title(subject: Mapping[str, Any]) -> str:

@@ -31,6 +31,14 @@ class ProbeResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Covered:
+    """A file that was signed together with a command: for its run these bytes are all that the path shows."""
+
+    path: Path
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """One process to start: what, with which environment, where, the descriptors for its output, and what stops it."""
 
@@ -42,6 +50,7 @@ class Launch:
     stderr: int
     umask: int = -1
     signal: AbortSignal | None = None
+    covered: tuple[Covered, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

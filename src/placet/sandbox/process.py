@@ -18,7 +18,7 @@ import anyio
 
 from placet.kernel.signal import AbortSignal
 
-from .backend import Enforcement, Exit, Launch, Process
+from .backend import Covered, Enforcement, Exit, Launch, Process
 from .errors import InvalidCommand, Stopped, WorkdirChanged, WorkdirUnusable
 from .execution.bounds import Bounds
 from .execution.environment import FIXED_PATH
@@ -47,8 +47,8 @@ class Command:
     """One command: a shell script, or an argument list that takes its place.
 
     `workdir` is the directory to start in, the workspace if None. `on_start` is called when the process is there,
-    `on_output` is told ("stdout" or "stderr", bytes) as they come. Raises `InvalidCommand` for what no process can be
-    given.
+    `on_output` is told ("stdout" or "stderr", bytes) as they come. `covered` are the files that were signed with it;
+    the caller then has the workspace alone (`Sandbox.alone`). Raises `InvalidCommand` for what no process can be given.
     """
 
     profile: Profile
@@ -59,6 +59,7 @@ class Command:
     signal: AbortSignal | None = None
     on_start: Callable[[], object] | None = None
     on_output: OnOutput | None = None
+    covered: tuple[Covered, ...] = ()
 
     def __post_init__(self) -> None:
         for word in (self.script, *self.argv):
@@ -240,7 +241,9 @@ async def _once(
     out, err = _Stream("stdout", spill, command.on_output), _Stream("stderr", spill, command.on_output)
     try:
         workdir = command.workdir or command.profile.workspace
-        launch = Launch(command.profile, command.words, env, workdir, out.write, err.write, umask, command.signal)
+        launch = Launch(
+            command.profile, command.words, env, workdir, out.write, err.write, umask, command.signal, command.covered
+        )
         try:
             process = await spawn(launch)
         except Stopped:

@@ -16,9 +16,11 @@ from placet.approval.errors import SubjectInvalid, SubjectTooLarge
 from placet.approval.events import asked_key
 from placet.approval.outcome import Decision, Outcome, grants
 from placet.approval.policy import PolicyFold
-from placet.approval.subject import Subject, build, parse_arguments
+from placet.approval.subject import CoveredFile, Subject, build, parse_arguments
 from placet.kernel.clock import Clock
-from placet.sandbox.mode import ModeFold
+from placet.sandbox.errors import HelperStopped, SandboxError
+from placet.sandbox.mode import ModeFold, SandboxMode
+from placet.sandbox.policy import Workdir
 from placet.session import keys
 from placet.session.codec import escape
 from placet.session.errors import LeaseLost, SessionError
@@ -31,7 +33,7 @@ from placet.tools.evidence import RUNS
 from placet.tools.registry import Registry
 from placet.tools.stages.body import run_body
 from placet.tools.stages.checks import Checked, check
-from placet.tools.stages.consume import Grant, Halted, Withheld, consume
+from placet.tools.stages.consume import Grant, Halted, Withheld, consume, signed_workdir
 from placet.tools.stages.gate import Asks, Free, need
 from placet.tools.stages.hooks import Body, Finished, Request, Stages
 from placet.tools.stages.result import Ended, error, finish, refused, result_draft, sound, stopped, withheld
@@ -125,9 +127,10 @@ class Pipeline:
 
         def subject_of(ask: AskId) -> Subject:
             asks.append(ask)
-            return self._subject(ask, checked, run, needed)
+            return self._subject(ask, checked, run, needed, files)
 
         try:
+            files = await self._covered(checked, run)
             decision = await self._dispatcher.request(
                 run.log,
                 run.lease,
@@ -140,13 +143,24 @@ class Pipeline:
             )
         except SubjectTooLarge as failure:
             return refused(Code.TOO_LARGE_TO_SHOW, f"{failure}. Nobody was asked and nothing ran.")
+        except HelperStopped:
+            return stopped()
+        except SandboxError as failure:
+            return refused(failure.code, f"{failure.why}. Nobody was asked and nothing ran.")
         if isinstance(decision, NotAsked):
             return stopped() if decision.why == "aborted" else refused(Code.TOO_MANY_ASKS, texts.TOO_MANY_ASKS)
         asked = await run.log.store.lookup(run.session, asked_key(asks[0]))
         assert asked is not None
         return await self._decided(call, run, asked, decision)
 
-    def _subject(self, ask: AskId, checked: Checked, run: RunContext, needed: Asks) -> Subject:
+    async def _covered(self, checked: Checked, run: RunContext) -> tuple[CoveredFile, ...]:
+        mode = run.log.see(self._modes)
+        context = self._context(checked.request.call, run, checked.workdir, mode, escalated=False)
+        return await checked.tool.covers(checked.request.args, context)
+
+    def _subject(
+        self, ask: AskId, checked: Checked, run: RunContext, needed: Asks, files: tuple[CoveredFile, ...]
+    ) -> Subject:
         call, cwd = checked.request.call, str(checked.workdir.path)
         return build(
             ask=ask,
@@ -161,6 +175,7 @@ class Pipeline:
             from_mode=run.log.see(self._modes),
             to_mode=needed.to_mode,
             denied=run.log.see(RUNS).denial(call.name, call.arguments, escape(cwd)),
+            files=files,
         )
 
     async def _from_ask(self, call: ToolCall, run: RunContext, asked: Event, decided: Event | None) -> Ended:
@@ -211,6 +226,23 @@ class Pipeline:
         return None if reason is None else refused(Code.DENIED, reason)
 
     async def _start(self, request: Request, run: RunContext, source: Grant | Checked) -> Ended:
+        """Have what was signed stay as it is, then use the grant and run the body."""
+        if not isinstance(source, Grant) or not source.subject.files:
+            return await self._used(request, run, source, ())
+        call, subject = request.call, source.subject
+        tool = self.registry.get(call.name)
+        if tool is None:
+            return withheld(Unused.TOOL, call.key, subject.ask)
+        workdir, mode = signed_workdir(subject), SandboxMode(subject.mode)
+        context = self._context(call, run, workdir, mode, escalated=subject.to_mode is not None)
+        async with tool.keep(request.args, subject.files, context) as reason:
+            if reason is not None:
+                return withheld(reason, call.key, subject.ask)
+            return await self._used(request, run, source, subject.files)
+
+    async def _used(
+        self, request: Request, run: RunContext, source: Grant | Checked, files: tuple[CoveredFile, ...]
+    ) -> Ended:
         """Consume and, with no await between the commit and the last look at the stop, run the body."""
         call, ask = request.call, source.subject.ask if isinstance(source, Grant) else None
         tool = self.registry.get(call.name)
@@ -220,24 +252,38 @@ class Pipeline:
         if isinstance(used, Withheld):
             return withheld(used.reason, call.key, ask)
         assert tool is not None
-        context = CallContext(
-            key=call.key,
-            session=run.session,
-            cwd=run.cwd,
-            workdir=used.workdir,
-            mode=used.mode,
-            policy=run.log.see(self._policy),
-            escalated=isinstance(source, Grant) and source.subject.to_mode is not None,
-            signal=run.signal,
-            log=run.log,
-            lease=run.lease,
-        )
+        escalated = isinstance(source, Grant) and source.subject.to_mode is not None
+        context = self._context(call, run, used.workdir, used.mode, escalated=escalated, files=files)
         ended = await run_body(self.stages, tool, Body(request, context))
         if ask is None:
             return ended
         if ended.output.code == Unused.FILE_CHANGED:
             ended = replace(ended, beside=withheld(Unused.FILE_CHANGED, call.key, ask).beside)
         return _with_meta(ended, ask=ask)
+
+    def _context(
+        self,
+        call: ToolCall,
+        run: RunContext,
+        workdir: Workdir,
+        mode: SandboxMode,
+        *,
+        escalated: bool,
+        files: tuple[CoveredFile, ...] = (),
+    ) -> CallContext:
+        return CallContext(
+            key=call.key,
+            session=run.session,
+            cwd=run.cwd,
+            workdir=workdir,
+            mode=mode,
+            policy=run.log.see(self._policy),
+            escalated=escalated,
+            signal=run.signal,
+            log=run.log,
+            lease=run.lease,
+            files=files,
+        )
 
     async def _append(self, run: RunContext, drafts: Sequence[Draft]) -> None:
         """Append what only the holder of the lease may. A fact that is there stays; a notice that is there is left."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
 from placet.approval.outcome import Policy
-from placet.approval.subject import CallKey
+from placet.approval.subject import CallKey, CoveredFile
 from placet.kernel.signal import AbortSignal
 from placet.sandbox.mode import SandboxMode
 from placet.sandbox.policy import Workdir
@@ -18,6 +19,7 @@ from placet.session.event import Event
 from placet.session.ids import SessionId
 from placet.session.log import SessionLog
 from placet.session.store import Lease
+from placet.tools.codes import Unused
 
 Arguments = dict[str, Any]
 
@@ -68,7 +70,10 @@ class RunContext:
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """What a body may know about its call. `escalated` means that a person granted the mode for this call only."""
+    """What a body may know about its call.
+
+    `escalated` means that a person granted the mode for this call only; `files` are those that were signed with it.
+    """
 
     key: CallKey
     session: SessionId
@@ -80,6 +85,7 @@ class CallContext:
     signal: AbortSignal
     log: SessionLog
     lease: Lease
+    files: tuple[CoveredFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +150,19 @@ class Tool(Protocol):
     def parallel(self, args: Arguments) -> bool:
         """Whether the call may run beside others of its message; anything but True makes it a barrier."""
         return False
+
+    async def covers(self, args: Arguments, call: CallContext) -> tuple[CoveredFile, ...]:
+        """Return the files whose content is to be signed together with the call; it is about to be asked about.
+
+        A `SandboxError` or `SubjectTooLarge` ends the call before anybody is asked.
+        """
+        return ()
+
+    def keep(
+        self, args: Arguments, files: tuple[CoveredFile, ...], call: CallContext
+    ) -> AbstractAsyncContextManager[Unused | None]:
+        """Keep the signed files as they are until the block ends; yields why they are not what was signed, or None."""
+        return nullcontext(Unused.FILE_CHANGED if files else None)
 
     async def run(self, args: Arguments, call: CallContext) -> ToolOutput:
         """Do it. The mode of `call` is binding; a raised exception becomes an error result."""

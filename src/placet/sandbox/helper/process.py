@@ -18,7 +18,7 @@ from placet.sandbox.backend import Exit, Launch, Process
 from placet.sandbox.backends.flags import visible
 from placet.sandbox.errors import HelperFailed, SandboxUnavailable
 from placet.sandbox.execution.environment import FIXED_PATH
-from placet.sandbox.policy import Profile
+from placet.sandbox.policy import Profile, Workdir
 
 LARGEST = 8 << 20
 """Bytes of one message at most, in either direction."""
@@ -57,12 +57,12 @@ class Helper:
         self._loop = asyncio.get_running_loop()
 
     @classmethod
-    async def start(cls, spawn: Spawn, profile: Profile, env: Mapping[str, str], umask: int) -> Helper:
-        """Start one, confined by `spawn`. Raises what that raises; nothing is left then."""
+    async def start(cls, spawn: Spawn, profile: Profile, folder: Workdir, env: Mapping[str, str], umask: int) -> Helper:
+        """Start one in the workspace, confined by `spawn`. Raises what that raises; nothing is left then."""
         ours, theirs = socket.socketpair()
         said, said_in = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         argv = (_interpreter(profile), "-I", "-S", "-X", "utf8", "-c", _BEGIN)
-        launch = Launch(profile, argv, env, profile.workspace, theirs.fileno(), said_in, umask)
+        launch = Launch(profile, argv, env, folder, theirs.fileno(), said_in, umask)
         try:
             process = await spawn(launch)
         except BaseException:

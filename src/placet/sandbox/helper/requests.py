@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from placet.kernel.signal import AbortSignal
-from placet.sandbox.policy import Profile
+from placet.sandbox.policy import Profile, Workdir
 
 SECONDS = 10.0
 """How long one request may take, unless it says otherwise."""
@@ -33,7 +33,11 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inquiry:
-    """One request to the confined helper. `straight`: the path may lead through no symlink."""
+    """One request to the confined helper.
+
+    `folder` is the workspace as the call knows it, by device and inode; None: the one that is there now. `straight`
+    says that the path may lead through no symlink.
+    """
 
     profile: Profile
     verb: Verb
@@ -41,6 +45,7 @@ class Inquiry:
     seconds: float = SECONDS
     signal: AbortSignal | None = None
     straight: bool = False
+    folder: Workdir | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ import anyio
 from placet.kernel.clock import Clock
 from placet.sandbox.errors import HelperOverran, HelperStopped, SandboxUnavailable
 from placet.sandbox.mode import SandboxMode
-from placet.sandbox.policy import Profile
+from placet.sandbox.policy import Profile, Workdir
 from placet.session.ids import SessionId
 
 from .process import Helper
 from .requests import Inquiry
 
-Start = Callable[[Profile], Awaitable[Helper]]
+Start = Callable[[Profile, Workdir], Awaitable[Helper]]
 
 _WARM = 4
 """How many sessions have a warm helper at a time."""
@@ -31,7 +31,7 @@ class _Place:
 
     turn: anyio.Lock = field(default_factory=anyio.Lock)
     helper: Helper | None = None
-    profile: Profile | None = None
+    bounds: tuple[Profile, Workdir] | None = None
     used: float = 0.0
 
 
@@ -46,17 +46,17 @@ class Helpers:
         self._start, self._clock = start, clock
         self._places: dict[SessionId, _Place] = {}
 
-    async def ask(self, inquiry: Inquiry, message: Mapping[str, Any]) -> dict[str, Any]:
+    async def ask(self, inquiry: Inquiry, folder: Workdir, message: Mapping[str, Any]) -> dict[str, Any]:
         """Ask, within the time and until the stop.
 
         Raises `HelperOverran`, `HelperStopped` or `HelperFailed`; the helper is dead then. Raises what starting raises.
         """
         profile = inquiry.profile
         if inquiry.verb.writes or not profile.mode.confines:
-            return await _unless_stopped(inquiry, lambda: self._once(inquiry, profile, message))
+            return await _unless_stopped(inquiry, lambda: self._once(inquiry, (profile, folder), message))
         narrow = replace(profile, mode=SandboxMode.READ_ONLY, escalated=False)
         place = self._places.setdefault(profile.session, _Place())
-        answer = await _unless_stopped(inquiry, lambda: self._warm(inquiry, place, narrow, message))
+        answer = await _unless_stopped(inquiry, lambda: self._warm(inquiry, place, (narrow, folder), message))
         await self._cool(profile.session)
         return answer
 
@@ -71,10 +71,12 @@ class Helpers:
         for session in list(self._places):
             await self.forget(session)
 
-    async def _once(self, inquiry: Inquiry, profile: Profile, message: Mapping[str, Any]) -> dict[str, Any]:
+    async def _once(
+        self, inquiry: Inquiry, bounds: tuple[Profile, Workdir], message: Mapping[str, Any]
+    ) -> dict[str, Any]:
         with _time(inquiry):
             for attempt in range(_ATTEMPTS):
-                helper = await self._start(profile)
+                helper = await self._start(*bounds)
                 try:
                     return await helper.ask(message)
                 except SandboxUnavailable:  # a file that vanished during set-up: nothing ran, so it is tried again
@@ -85,16 +87,16 @@ class Helpers:
         raise HelperOverran(inquiry.seconds)
 
     async def _warm(
-        self, inquiry: Inquiry, place: _Place, profile: Profile, message: Mapping[str, Any]
+        self, inquiry: Inquiry, place: _Place, bounds: tuple[Profile, Workdir], message: Mapping[str, Any]
     ) -> dict[str, Any]:
         async with place.turn:
-            if place.profile != profile:
+            if place.bounds != bounds:
                 await _end(place)
             place.used = self._clock.monotonic()
             try:
                 with _time(inquiry):
                     if place.helper is None:
-                        place.helper, place.profile = await self._start(profile), profile
+                        place.helper, place.bounds = await self._start(*bounds), bounds
                     return await place.helper.ask(message)
             except SandboxUnavailable:
                 await _end(place)
@@ -104,7 +106,7 @@ class Helpers:
             else:
                 await _end(place)
                 raise HelperOverran(inquiry.seconds)
-        return await self._once(inquiry, profile, message)
+        return await self._once(inquiry, bounds, message)
 
     async def _cool(self, latest: SessionId) -> None:
         """Let go of the helpers that were not used for longest, where there are too many."""
@@ -136,7 +138,7 @@ async def _unless_stopped(inquiry: Inquiry, ask: Callable[[], Awaitable[dict[str
 
 async def _end(place: _Place) -> None:
     """End the helper of a place, whatever else is going on."""
-    helper, place.helper, place.profile = place.helper, None, None
+    helper, place.helper, place.bounds = place.helper, None, None
     if helper is not None:
         with anyio.CancelScope(shield=True), suppress(OSError):
             await helper.end()

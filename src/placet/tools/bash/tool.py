@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from placet.approval.subject import CoveredFile
 from placet.sandbox.errors import SandboxUnavailable
 from placet.sandbox.process import LONGEST_COMMAND, Command
 from placet.sandbox.service import Sandbox
 from placet.session.codec import escape
 from placet.tools.bash import words
+from placet.tools.bash.script import captured, covered, kept
 from placet.tools.bash.text import rendered, value
-from placet.tools.codes import Code
+from placet.tools.codes import Code, Unused
 from placet.tools.escalation import offers_escalation, profile_of, unpaired, wished
 from placet.tools.jobs import JobRefused, Jobs
 from placet.tools.jobs.words import started
@@ -135,6 +138,18 @@ class BashTool(Tool):
         """Commands of one message run side by side; the description says so."""
         return True
 
+    async def covers(self, args: Arguments, call: CallContext) -> tuple[CoveredFile, ...]:
+        """Return the script that the command runs. One of a job is not covered: nothing could keep it for so long."""
+        if args.get("run_in_background") or not self._confines():
+            return ()
+        return await captured(self._sandbox, args["command"], call)
+
+    def keep(
+        self, args: Arguments, files: tuple[CoveredFile, ...], call: CallContext
+    ) -> AbstractAsyncContextManager[Unused | None]:
+        """Have the workspace alone while a signed script runs."""
+        return kept(self._sandbox, args["command"], files, call) if files else nullcontext(None)
+
     async def run(self, args: Arguments, call: CallContext) -> ToolOutput:
         """Run the command in the mode and folder that the call was given, or start it as a job in them."""
         if args.get("run_in_background") and self._jobs is not None:
@@ -146,6 +161,7 @@ class BashTool(Tool):
             workdir=call.workdir,
             timeout_ms=timeout,
             signal=call.signal,
+            covered=covered(call.files),
         )
         done = await self._sandbox.run(command)
         if done.sandbox.runner_failed is not None:

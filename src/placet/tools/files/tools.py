@@ -83,6 +83,7 @@ class FileTool(Tool):
             seconds=self.seconds,
             signal=call.signal,
             straight=call.escalated and not call.mode.confines,
+            folder=call.workdir,
         )
         meta = {"cwd": escape(str(call.workdir.path))}
         facts = {"mode": call.mode.value, "denied": False}
