@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from placet.app.errors import Refused
 from placet.cli import process
 from placet.cli.card import session_name
 from placet.cli.client import Client, segment
@@ -61,6 +62,71 @@ def move_away(session: str, path: str) -> int:
     moved = Client(process.places()).post(f"/api/sessions/{segment(session)}/move-away", body)
     show(f"{visible_line(path)} is now {visible_line(moved['to'])}")
     return 0
+
+
+def preset(
+    session: str,
+    preset: str,
+    *,
+    confirm: Annotated[bool, Parameter(help="Do it although it ends jobs, or gives full access.")] = False,
+) -> int:
+    """Switch a session's preset. What would end, or full access, is said first and has to be confirmed.
+
+    Args:
+        session: The session's id.
+        preset: read-only, workspace-write or danger-full-access.
+    """
+    body = {"preset": preset, "confirm": confirm, "key": f"cli-{secrets.token_hex(12)}"}
+    reply = Client(process.places()).request("POST", f"/api/sessions/{segment(session)}/permission", body)
+    if reply.ok:
+        say(f"The preset is {reply.body['permissions']['currentValue']}.")
+        return 0
+    error = reply.body.get("error", {}) if isinstance(reply.body, dict) else {}
+    for job in error.get("jobs") or ():
+        show(f"{job['job']}  {job['mode']}  {visible_line(plain(job['command']))}")
+    if error.get("code") == "jobs-running":
+        raise Refused("These jobs run with more than that and would end", hint="If that is meant, add --confirm")
+    if error.get("code") == "confirm-needed":
+        raise Refused(f"{preset}: {error.get('message')}", hint="If that is meant, add --confirm")
+    raise reply.refusal()
+
+
+def jobs(session: str, *, json: Annotated[bool, Parameter(help="Print one JSON object for each job.")] = False) -> int:
+    """List the commands of a session that run in the background.
+
+    Args:
+        session: The session's id.
+    """
+    running = Client(process.places()).get(f"/api/sessions/{segment(session)}")["jobs"]
+    for job in running:
+        if json:
+            say_json(job)
+        else:
+            show(f"{job['job']}  {job['mode']}  {visible_line(plain(job['command']))}")
+    if not running and not json:
+        say("Nothing runs in the background.")
+    return 0
+
+
+def end_job(session: str, job: str) -> int:
+    """End a command that runs in the background, with everything that it has started.
+
+    Args:
+        session: The session's id.
+        job: The job's id.
+    """
+    path = f"/api/sessions/{segment(session)}/jobs/{segment(job)}/kill"
+    ended = Client(process.places()).post(path, {"key": f"cli-{secrets.token_hex(12)}"})
+    how = ended["signal"] or ("no exit code" if ended["exitCode"] is None else f"exit code {ended['exitCode']}")
+    say(f"The job has ended ({ended['reason']}, {how}).")
+    return 0
+
+
+def plain(escaped: str) -> str:
+    """The text that an escaped form of the log stands for."""
+    from placet.session.codec import unescape
+
+    return unescape(escaped)
 
 
 def absolute(folder: str) -> str:

@@ -71,10 +71,13 @@ _GROUPS = (
     ),
     (
         "session",
-        "Sessions: new, list, move-away.",
+        "Sessions: new, list, preset, jobs, end-job, move-away.",
         (
             ("new", "Start a session in a folder with a message."),
             ("list_", "List the sessions."),
+            ("preset", "Switch a session's preset."),
+            ("jobs", "List what runs in the background."),
+            ("end_job", "End a command that runs in the background."),
             ("move_away", "Move away what a command has made and other programs would run."),
         ),
     ),
