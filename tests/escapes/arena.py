@@ -92,6 +92,7 @@ async def _attempts(
         facts = {
             "outside": str(outside), "workspace": str(workspace), "state": str(state), "pid": victim.pid, "fd": held,
             "port": tcp.getsockname()[1], "abstract": f"placet-arena-{os.getpid()}", "server": os.getpid(),
+            "segment": segment(),
             "terminal": os.ttyname(pty.openpty()[1]), "namespace": machine_namespace, "private": uid_is_ordinary(),
         }  # fmt: skip
         before = _picture(outside)
@@ -105,6 +106,12 @@ async def _attempts(
     after = _picture(outside)
     changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
     return {"found": json.loads(lines[-1]) if lines else {}, "changed": changed, "said": done.stderr.text[-2000:]}
+
+
+def segment() -> int:
+    """A piece of System V memory of this account, as databases and screens have."""
+    private, size, create = 0, 4096, 0o1600
+    return int(ctypes.CDLL(None).shmget(private, size, create))
 
 
 def uid_is_ordinary() -> bool:

@@ -59,6 +59,12 @@ def call(*arguments):
     return result
 
 
+def set_flags(path):
+    handle = os.open(path, os.O_RDONLY)
+    old = struct.unpack("i", fcntl.ioctl(handle, 0x80086601, b"\0" * 4))[0]
+    fcntl.ioctl(handle, 0x40086602, struct.pack("i", old))
+
+
 def out(name):
     return os.path.join(OUT, name)
 
@@ -117,6 +123,12 @@ attempt("way: fifo outside", lambda: put(out("fifo"), os.O_WRONLY | os.O_NONBLOC
 attempt("meta: mode", lambda: os.chmod(out("meta"), 0o600))
 attempt("meta: times", lambda: os.utime(out("meta"), (1, 1)))
 attempt("meta: attribute", lambda: os.setxattr(out("meta"), "user.x", b"1"))
+attempt("meta: owner", lambda: os.chown(out("meta"), os.getuid(), os.getgid()))
+attempt("meta: flags", lambda: set_flags(out("meta")))
+attempt("write: inherited descriptor", lambda: os.write(FD, b"changed"))
+attempt("write: shared memory", lambda: put(f"/dev/shm/placet-{os.getpid()}", NEW))
+attempt("device: disk", lambda: os.close(os.open("/dev/vda", os.O_RDWR)))
+attempt("device: control group", lambda: put("/sys/fs/cgroup/cgroup.procs", os.O_WRONLY))
 attempt("device: node", lambda: os.mknod(WS + "/node", stat.S_IFCHR | 0o600, os.makedev(1, 5)))
 attempt("device: kernel log", lambda: os.close(os.open("/dev/kmsg", os.O_WRONLY)))
 attempt("device: core pattern", lambda: os.close(os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY)))
@@ -144,8 +156,20 @@ attempt("socket: /run", lambda: connect("/run/placet-test.socket"))
 attempt(
     "socket: datagram pair", lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b"x", out("box"))
 )
+attempt("socket: in the temp directory", lambda: connect("/tmp/placet-arena.socket"))
+attempt(
+    "socket: datagram to loopback",
+    lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("127.0.0.1", PORT)),
+)
 attempt("socket: stream pair", lambda: socket.socketpair())
 attempt("socket: loopback", lambda: socket.create_connection(("127.0.0.1", PORT), 2).close())
+attempt("process: priority", lambda: os.setpriority(os.PRIO_PROCESS, arena["server"], 19))
+attempt("process: limits", lambda: call(302 if IS_X86 else 261, arena["server"], 7, struct.pack("QQ", 64, 64), None))
+attempt("process: memory of the machine", lambda: call(30 if IS_X86 else 196, arena["segment"], None, 0))
+attempt(
+    "server: lock its file",
+    lambda: fcntl.flock(os.open(arena["state"] + "/placet.db", os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB),
+)
 attempt("kernel: io_uring", lambda: call(425, 2, None))
 attempt("kernel: bpf", lambda: call(321 if IS_X86 else 280, 0, struct.pack("IIIII", 2, 4, 4, 1, 0) + b"\0" * 44, 64))
 attempt("kernel: key ring", lambda: call(250 if IS_X86 else 219, 0, -3, 0))

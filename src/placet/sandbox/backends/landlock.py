@@ -43,7 +43,8 @@ class Landlock:
         said = (
             "A command can change mode, times and extended attributes of your files outside the workspace.",
             "A command can read all your files, browser profiles, keys and placet's own database among them.",
-            "A command can stall placet by locking its files.",
+            "A command can stall placet by locking its files, and slow down your programs.",
+            "A command can write in memory that your programs share (System V).",
             "The .git folder is not protected: a command can write hooks and settings that git runs later.",
             "A command sees the processes of the machine.",
             "Programs that need shared memory in /dev/shm (Python process pools, say) do not work.",
