@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -14,12 +15,14 @@ from placet.session.ids import SessionId
 
 from . import denial, process
 from .backend import Backend
-from .errors import SandboxUnavailable, WorkdirChanged, WorkdirUnusable
+from .errors import HelperStopped, SandboxUnavailable, WorkdirChanged, WorkdirUnusable
 from .execution import environment, unconfined
 from .execution.bounds import Bounds
+from .execution.output import Captured
 from .execution.storage import Storage
 from .helper import Failure, Found, Helper, Helpers, Inquiry
 from .helper.judging import judged, request
+from .live import Live
 from .mode import SandboxMode
 from .policy import Network, Profile, Workdir
 from .process import Command, Facts, Run
@@ -83,6 +86,7 @@ class Sandbox:
         self._watches = Watches()
         self._full_access_ran = False
         self._helpers = Helpers(self._helper, clock)
+        self._live = Live()
 
     @property
     def selection(self) -> Selection:
@@ -127,9 +131,17 @@ class Sandbox:
     async def run(self, command: Command) -> Run:
         """Run a command and return when nothing of it is left.
 
-        Raises `SandboxUnavailable` if nothing can confine it (it did not run), `WorkdirUnusable`, `WorkdirChanged` or
-        `StartFailed`.
+        It waits while a run that has the workspace alone goes on. Raises `SandboxUnavailable` if nothing can confine it
+        (it did not run), `WorkdirUnusable`, `WorkdirChanged` or `StartFailed`.
         """
+        if command.covered:
+            return await self._run(command)
+        async with self._live.beside(command.profile.workspace.path, command.signal) as admitted:
+            if admitted:
+                return await self._run(command)
+        return Run(None, None, False, True, Captured(), Captured(), Facts(command.profile.mode), 0)
+
+    async def _run(self, command: Command) -> Run:
         profile = command.profile
         env = environment.build(profile, str(profile.temp))
         spill = self._storage.spills(profile.session)
@@ -152,9 +164,24 @@ class Sandbox:
         backend = await self._backend() if profile.mode.confines else None
         if inquiry.verb.writes and not profile.mode.confines:
             self._full_access_ran = True
+        if not inquiry.verb.writes:
+            return await self._asked(inquiry, backend)
+        async with self._live.beside(profile.workspace.path, inquiry.signal) as admitted:
+            if admitted:
+                return await self._asked(inquiry, backend)
+        raise HelperStopped("The turn was stopped before this was done")
+
+    async def _asked(self, inquiry: Inquiry, backend: Backend | None) -> Found | Failure:
         message = await to_thread.run_sync(request, inquiry, self._places.state)
-        answer = await self._helpers.ask(inquiry, message)
+        folder = inquiry.folder
+        if folder is None:
+            folder = await to_thread.run_sync(Workdir.of, inquiry.profile.workspace.path)
+        answer = await self._helpers.ask(inquiry, folder, message)
         return await to_thread.run_sync(judged, answer, inquiry, backend)
+
+    def alone(self, workspace: Path) -> AbstractContextManager[bool]:
+        """Have a workspace alone until the block ends; False, and nothing is held, if something runs in it now."""
+        return self._live.alone(workspace)
 
     @property
     def watches(self) -> Watches:
@@ -209,11 +236,11 @@ class Sandbox:
         for verdict in self._selection.verdicts():
             verdict.backend.sweep()
 
-    async def _helper(self, profile: Profile) -> Helper:
+    async def _helper(self, profile: Profile, folder: Workdir) -> Helper:
         """Start a helper as a command of that profile would be started."""
         spawn = (await self._backend()).spawn if profile.mode.confines else unconfined.spawn
         env = environment.build(profile, str(profile.temp))
-        return await Helper.start(spawn, profile, env, self._settings.umask)
+        return await Helper.start(spawn, profile, folder, env, self._settings.umask)
 
     async def _backend(self) -> Backend:
         backend = self._selection.chosen() or await to_thread.run_sync(self._selection.choose)

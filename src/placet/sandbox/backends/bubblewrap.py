@@ -17,6 +17,7 @@ from placet.sandbox.linux import handles, seccomp
 from placet.sandbox.policy import Network, Profile
 from placet.sandbox.workspace.sentinel import Sentinels
 
+from .covering import covering
 from .flags import Form, Open, flags, guarded, seen_inside, visible
 from .namespace import NamespaceProcess, available, take_away
 
@@ -131,6 +132,7 @@ class Bubblewrap:
                 if descriptor is not None:
                     os.close(descriptor)
             raise WorkdirChanged(f"The folder {profile.workspace.path} cannot be opened: {error.strerror}") from error
+        words = [*words[:-1], *covering(launch.covered, opened, keep), "--"]
         try:
             popen = start([program, *words, *argv], launch, env={**launch.env, "TMPDIR": "/tmp"}, cwd="/", keep=keep)
         except BaseException:
