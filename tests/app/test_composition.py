@@ -8,6 +8,7 @@ from placet.app.composition import open_placet
 from placet.app.config import load
 from placet.app.errors import Refused
 from placet.app.serving import notices, services_of
+from placet.app.storage import dropped_from
 
 pytestmark = pytest.mark.anyio
 
@@ -55,6 +56,21 @@ def test_screens_are_told_where_nothing_confines_or_not_everything() -> None:
         "backends": [{"name": "x", "enforcement": "partial", "not_governed": ["This is not held."]}],
     }
     assert notices(partial, model="openai:m", real=True) == [("warn", "partial-sandbox", "This is not held.")]
+
+
+def test_what_was_dropped_from_the_end_of_the_store_is_told_on_every_screen() -> None:
+    whole = {"chosen": "a", "backends": [{"name": "a", "enforcement": "full", "not_governed": []}]}
+    [(level, code, text)] = notices(whole, model="openai:m", real=True, dropped="a write that never ended was dropped")
+    assert (level, code) == ("warn", "dropped-tail")
+    assert text.startswith("When placet started, a write that never ended was dropped.")
+
+
+async def test_a_store_that_was_whole_says_nothing_of_its_end(tmp_path: Path) -> None:
+    async with open_placet(load(environ(tmp_path)), kind="web") as placet:
+        assert dropped_from(placet.store) is None
+        assert "dropped-tail" not in [code for _, code, _ in (await services_of(placet)).installation.notices]
+        suggested = (await services_of(placet)).installation.suggested_cwd
+        assert suggested.exists() or suggested.name == "placet-work"  # looked at, never made
 
 
 async def test_leaving_settles_nothing_and_unregisters(tmp_path: Path) -> None:

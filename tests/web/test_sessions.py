@@ -11,7 +11,7 @@ import pytest
 from placet.approval.outcome import Policy
 from placet.session.event import Draft
 from placet.session.ids import SessionId
-from tests.web.rig import BY, House
+from tests.web.rig import BY, House, running
 
 pytestmark = pytest.mark.anyio
 
@@ -252,3 +252,25 @@ async def test_a_new_server_knows_every_session_without_reading_the_logs(house: 
     fresh = Summaries(house.services, Keyring())
     await fresh.load()
     assert await fresh.all() == kept
+
+
+async def test_the_suggested_folder_is_made_only_when_a_session_is_started_in_it(tmp_path: Path) -> None:
+    suggested, other = tmp_path / "placet-work", tmp_path / "other"
+    async with running(tmp_path, suggested_cwd=suggested) as house, house.page() as page:
+        before = (await page.get("/api/config")).json()
+        assert (before["suggestedCwd"], before["suggestedIsNew"]) == (str(suggested), True)
+        assert not suggested.exists()
+        refused = await page.post("/api/sessions", {"cwd": str(other), "key": "k-0"})
+        assert refused.status_code == 422 and not other.exists()
+        made = await page.post("/api/sessions", {"cwd": str(suggested), "key": "k-1"})
+        assert made.status_code == 201 and made.json()["cwd"] == str(suggested)
+        assert suggested.stat().st_mode & 0o777 == 0o700
+        assert (await page.get("/api/config")).json()["suggestedIsNew"] is False
+
+
+async def test_a_suggested_folder_that_is_refused_is_not_left_behind(tmp_path: Path) -> None:
+    suggested = tmp_path / "state" / "inside"  # below the state directory: no workspace
+    async with running(tmp_path, suggested_cwd=suggested) as house, house.page() as page:
+        answer = await page.post("/api/sessions", {"cwd": str(suggested), "key": "k-1"})
+        assert answer.json()["error"]["code"] == "workspace-refused"
+        assert not suggested.exists()

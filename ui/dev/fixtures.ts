@@ -70,7 +70,7 @@ export const config: Config = {
   ],
   defaultPreset: "workspace-write",
   sandbox: { chosen: "bubblewrap", backends: [{ name: "bubblewrap", usable: true, enforcement: "full", not_governed: [], why: null }] },
-  home: "/home/owner", suggestedCwd: "/home/owner/code/atlas", notices: [],
+  home: "/home/owner", suggestedCwd: "/home/owner/code/atlas", suggestedIsNew: false, notices: [],
 };
 
 const summary = (id: string, title: string | null, cwd: string, more: Partial<Summary> = {}): Summary => ({

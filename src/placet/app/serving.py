@@ -11,6 +11,7 @@ from anyio import to_thread
 from placet import __version__
 from placet.agent.model.catalogue import offers
 from placet.app.composition import PERSON, Placet
+from placet.app.storage import dropped_from
 from placet.permission.knobs import Knobs
 from placet.sandbox.workspace.check import WorkspaceFacts, check
 from placet.web.services import Installation, ModelEntry, Services
@@ -50,12 +51,12 @@ def _installation(placet: Placet, report: Mapping[str, Any]) -> Installation:
         person=PERSON,
         account=config.account,
         sandbox=report,
-        notices=notices(report, model=default.name, real=default.real),
+        notices=notices(report, model=default.name, real=default.real, dropped=dropped_from(placet.store)),
         weak_socket_answers=config.settings.asks.weak_socket_answers,
     )
 
 
-def notices(report: Mapping[str, Any], *, model: str, real: bool) -> list[Notice]:
+def notices(report: Mapping[str, Any], *, model: str, real: bool, dropped: str | None = None) -> list[Notice]:
     """What every screen says about this installation, because a person would otherwise believe more than is so."""
     found: list[Notice] = []
     if not real:
@@ -68,17 +69,20 @@ def notices(report: Mapping[str, Any], *, model: str, real: bool) -> list[Notice
         found.append(("error", "no-sandbox", text))
     elif chosen["enforcement"] != "full":
         found.append(("warn", "partial-sandbox", " ".join(chosen["not_governed"])))
+    if dropped is not None:
+        text = f"When placet started, {dropped}. Nothing that was said to be recorded is lost."
+        found.append(("warn", "dropped-tail", text))
     return found
 
 
 def _suggested(placet: Placet) -> Path:
-    """Where a first session may work: the folder one stands in, if it may be a workspace, else one of its own."""
+    """Where a first session may work: the folder one stands in, if it may be a workspace, else one of its own.
+
+    The latter need not be there: it is made when somebody starts a session in it.
+    """
     places = placet.config.places
     with suppress(OSError):
         here = check(Path(os.getcwd()), places.state, places.config_file)
         if isinstance(here, WorkspaceFacts) and not here.read_only:
             return here.workdir.path
-    own = Path(placet.config.environ.get("HOME", "/")) / "placet-work"
-    with suppress(OSError):
-        own.mkdir(mode=0o700, exist_ok=True)
-    return own
+    return Path(placet.config.environ.get("HOME", "/")) / "placet-work"

@@ -24,6 +24,12 @@ async def open_store(places: Places, *, clock: Clock = SYSTEM_CLOCK) -> Store:
     return store
 
 
+def dropped_from(store: Store) -> str | None:
+    """What was dropped from the end of the store when it was opened, as a sentence; None where it was whole."""
+    dropped: str | None = getattr(store, "dropped", None)  # of a store in a file; others have no torn end
+    return dropped
+
+
 def refusal(error: StoreError, places: Places) -> Refused:
     """What a failing store means for the person: what, why, what to do."""
     match error:

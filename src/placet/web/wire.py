@@ -135,6 +135,7 @@ class Config(Wire):
     sandbox: dict[str, Any]
     home: str
     suggested_cwd: str
+    suggested_is_new: Annotated[bool, Field(description="It is made when a session is started in it.")]
     notices: list[NoticeView]
 
 

@@ -25,7 +25,7 @@ const Fields = ({ onClose, onMade }: { onClose: () => void; onMade: (id: string)
   const words = useWords();
   const ids = { cwd: useId(), message: useId(), list: useId() };
   const home = config?.home ?? "";
-  const [cwd, setCwd] = useState(config?.suggestedCwd ?? sessions?.[0]?.cwd ?? "");
+  const [cwd, setCwd] = useState(homely(config?.suggestedCwd ?? sessions?.[0]?.cwd ?? "", home));
   const [preset, setPreset] = useState(config?.defaultPreset ?? "workspace-write");
   const [message, setMessage] = useState("");
   const [busy, setBusy] = useState(false);
@@ -33,11 +33,12 @@ const Fields = ({ onClose, onMade }: { onClose: () => void; onMade: (id: string)
   const [asking, setAsking] = useState(false);
   const key = useRef(newKey());
 
+  const typed = cwd.trim();
+  const folder = typed === "~" || typed.startsWith("~/") ? home + typed.slice(1) : typed;
   const start = async () => {
     setBusy(true);
     setTrouble("");
-    const folder = cwd.trim();
-    const made = await house.create({ cwd: folder === "~" || folder.startsWith("~/") ? home + folder.slice(1) : folder, preset, message: message.trim() || undefined, key: key.current });
+    const made = await house.create({ cwd: folder, preset, message: message.trim() || undefined, key: key.current });
     setBusy(false);
     if ("session" in made) onMade(made.session.id);
     else {
@@ -69,6 +70,7 @@ const Fields = ({ onClose, onMade }: { onClose: () => void; onMade: (id: string)
           ))}
         </datalist>
         <p className="sub" id={`${ids.cwd}-hint`}>
+          {config?.suggestedIsNew && folder === config.suggestedCwd && <b>{words.fresh.folderNew} </b>}
           {words.fresh.folderHint}
         </p>
       </div>

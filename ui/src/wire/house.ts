@@ -111,6 +111,7 @@ export class House {
   async create(fields: { cwd: string; preset?: string; message?: string; model?: string; key: string }): Promise<{ session: Summary } | { refused: string }> {
     try {
       const session = await this.client.post<Summary>("/api/sessions", fields);
+      void this.reading.loadConfig(); // the suggested folder may be there now
       void this.reading.loadSessions();
       return { session };
     } catch (error) {

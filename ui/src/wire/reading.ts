@@ -134,7 +134,7 @@ export class Reading {
     }
   }
 
-  private async loadConfig(): Promise<void> {
+  async loadConfig(): Promise<void> {
     const config = await this.quietly(() => this.client.get<Config>("/api/config"));
     if (config) this.ledger.set({ config });
   }

@@ -69,6 +69,7 @@ export interface Config {
   sandbox: { [name: string]: unknown };
   home: string;
   suggestedCwd: string;
+  suggestedIsNew: boolean;
   notices: NoticeView[];
 }
 

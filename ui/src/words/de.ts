@@ -210,6 +210,7 @@ export const de: Words = {
   fresh: {
     title: "Neue Sitzung",
     folder: "Ordner",
+    folderNew: "Er wird angelegt.",
     folderHint: "Hier arbeitet der Agent, und hier darf er schreiben. Später nicht mehr zu ändern.",
     preset: "Was der Agent anfassen darf",
     message: "Erste Nachricht",

@@ -219,6 +219,7 @@ export const en = {
   fresh: {
     title: "New session",
     folder: "Folder",
+    folderNew: "It will be created.",
     folderHint: "The agent works here and may write here. It cannot be changed later.",
     preset: "What the agent may touch",
     message: "First message",

@@ -210,6 +210,7 @@ export const zh: Words = {
   fresh: {
     title: "新建会话",
     folder: "文件夹",
+    folderNew: "该文件夹将被创建。",
     folderHint: "代理在此工作，也可以写入这里。以后不能更改。",
     preset: "代理可以动什么",
     message: "第一条消息",

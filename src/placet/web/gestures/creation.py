@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+
+from anyio import to_thread
 
 from placet.agent.creation import Created, Wish, create_session
 from placet.approval.errors import UnknownPolicy
@@ -27,14 +32,39 @@ async def create(desk: Desk, caller: Caller, request: NewSession) -> Summary:
     await admit(desk, caller, "create a session")
     services = desk.services
     async with desk.creating:  # two requests with one key may come at the same time
+        made = await to_thread.run_sync(_make, desk, wish.cwd)
         answer = await create_session(services.store, services.workspaces, wish, by=caller.by, clock=services.clock)
     match answer:
         case WorkspaceRefused(why):
+            if made is not None:
+                await to_thread.run_sync(_unmake, made)
             raise Unacceptable(why, code="workspace-refused")
         case Created(session, warning):
             if warning is not None:
                 desk.say(Said("no-sandbox", warning))
             return await desk.summaries.of(session)
+
+
+def is_new(folder: Path) -> bool:
+    """Whether a folder is not there yet."""
+    return not os.path.lexists(folder)
+
+
+def _make(desk: Desk, cwd: str) -> Path | None:
+    """Make the folder that placet itself suggests, if it is that one and not there; no other is ever made."""
+    suggested = desk.services.installation.suggested_cwd
+    if Path(cwd) != suggested or not is_new(suggested):
+        return None
+    try:
+        suggested.mkdir(mode=0o700)
+    except OSError:
+        return None  # the check that follows says what is wrong
+    return suggested
+
+
+def _unmake(folder: Path) -> None:
+    with suppress(OSError):  # somebody uses it already
+        folder.rmdir()
 
 
 def _wish(desk: Desk, request: NewSession) -> Wish:

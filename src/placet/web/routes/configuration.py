@@ -1,8 +1,10 @@
 """What this installation is: shown in settings and in the head of the page."""
 
+from anyio import to_thread
 from fastapi import APIRouter
 
 from placet.web.desk import DeskDep
+from placet.web.gestures.creation import is_new
 from placet.web.rights import Right, needs
 from placet.web.views.permissions import options
 from placet.web.wire import Config, ModelChoice, NoticeView, Person
@@ -26,5 +28,6 @@ async def config(desk: DeskDep) -> Config:
         sandbox=dict(facts.sandbox),
         home=str(facts.home),
         suggested_cwd=str(facts.suggested_cwd),
+        suggested_is_new=await to_thread.run_sync(is_new, facts.suggested_cwd),
         notices=[NoticeView(level=level, code=code, text=text) for level, code, text in facts.notices],
     )
