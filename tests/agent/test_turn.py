@@ -13,8 +13,10 @@ from placet.agent import gestures, mailbox
 from placet.agent.errors import ModelError, UnknownModel
 from placet.agent.mailbox import Source
 from placet.agent.model import AssistantTurn, ToolReturn, UserTurn
+from placet.agent.transcript import TRANSCRIPT
 from placet.kernel.signal import AbortSignal
 from placet.session.event import Draft
+from placet.session.fold import folded
 from placet.session.ids import SessionId, new_message_id
 from placet.session.store import Appended, Refused
 from placet.session.stores.sqlite import SqliteStore
@@ -38,6 +40,18 @@ async def test_f6_the_events_of_a_turn_stand_in_their_order(tmp_path: Path) -> N
         "step/start", "assistant/message", "step/end", "turn/end",
     ]  # fmt: skip
     assert home.ran() == ["a"]
+
+
+async def test_f19_what_the_model_was_sent_can_be_rebuilt_from_the_log(tmp_path: Path) -> None:
+    model = ScriptedModel([Say("I begin.", (call("trace", line="a"), call("trace", line="b"))), Say("Done.")])
+    async with house(tmp_path, model) as home:
+        await home.send("go")
+        await home.work()
+        log = await home.store.read(home.session)
+    assert len(model.requests) == 2
+    for step, request in enumerate(model.requests, start=1):
+        [answer] = [event.seq for event in log if event.key == f"assistant:1.{step}"]
+        assert folded(TRANSCRIPT, [event for event in log if event.seq < answer]).messages() == request.messages
 
 
 async def test_f7_turns_are_counted_on_and_steps_begin_anew(tmp_path: Path) -> None:
