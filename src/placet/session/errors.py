@@ -66,12 +66,16 @@ class StoreFull(StoreGone):
 
 
 class StoreDamaged(StoreError):
-    """The file is damaged, at the place that `where` names, and is never loaded in part: restore it from a copy."""
+    """The file is damaged, at the place that `where` names, and is never loaded in part: restore it from a copy.
 
-    def __init__(self, where: str, why: str) -> None:
+    `session` is set where the damage is known to lie in the log of that session alone.
+    """
+
+    def __init__(self, where: str, why: str, *, session: str | None = None) -> None:
         super().__init__(f"the store is damaged at {where}: {why}")
         self.where = where
         self.why = why
+        self.session = session
 
 
 class StoreFormat(StoreError):

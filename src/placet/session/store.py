@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from .catalogue import known
 from .codec import dumps, lossless
-from .errors import BadDraft
+from .errors import BadDraft, StoreDamaged
 from .event import Draft, Event
 from .ids import SessionId
 from .keys import MAX_KEY
@@ -159,6 +159,14 @@ class Store(Protocol):
 
     async def damage(self) -> list[Finding]:
         """Everything that is wrong with the store's records: missing, changed, unreadable. Reads all of them."""
+        ...
+
+    async def damaged(self, *, look: bool = False) -> Mapping[SessionId, StoreDamaged]:
+        """The sessions in whose logs damage was met since the store was opened; with `look`, after a quick look for it.
+
+        Their events are left out of what reads over all sessions, and nothing is appended to them nor are they given to
+        anybody: that raises the damage. Raises StoreDamaged itself if the damage is not that of single sessions.
+        """
         ...
 
     async def aclose(self) -> None:

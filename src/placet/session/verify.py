@@ -30,7 +30,7 @@ class Report:
 async def verify(store: Store, session: SessionId | None = None) -> Report:
     """Check one session, or the whole store: its records first, then what each log says."""
     findings = await store.damage() if session is None else []
-    wanted = [session] if session is not None else [*(head.id for head in await store.sessions()), HOUSE]
+    wanted = [session] if session is not None else await _all(store, findings)
     count = 0
     for one in wanted:
         check = LogCheck()
@@ -43,6 +43,16 @@ async def verify(store: Store, session: SessionId | None = None) -> Report:
         places = {found.where for found in findings}
         findings += [found for found in check.findings if found.where not in places]
     return Report(len(wanted), count, tuple(findings))
+
+
+async def _all(store: Store, findings: list[Finding]) -> list[SessionId]:
+    """Every log there is; none, and a finding, where the file cannot say."""
+    try:
+        return [*(head.id for head in await store.sessions()), HOUSE]
+    except StoreDamaged as error:
+        if not findings:
+            findings.append(Finding(error.where, error.why))
+        return []
 
 
 def check(events: Iterable[Event]) -> list[Finding]:

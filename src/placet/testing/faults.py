@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 
-from placet.session.errors import StoreGone
+from placet.session.errors import StoreDamaged, StoreGone
 from placet.session.event import Draft, Event
 from placet.session.ids import SessionId
 from placet.session.store import Appended, Bell, Finding, Held, Lease, Refused, SessionHead, Store
@@ -81,6 +81,9 @@ class StoreWrapper:
 
     async def damage(self) -> list[Finding]:
         return await self.inner.damage()
+
+    async def damaged(self, *, look: bool = False) -> Mapping[SessionId, StoreDamaged]:
+        return await self.inner.damaged(look=look)
 
     def doorbell(self) -> AbstractAsyncContextManager[Bell]:
         return self.inner.doorbell()

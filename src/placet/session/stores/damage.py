@@ -14,6 +14,8 @@ from placet.session.store import Finding
 from .queries import slow_unpaired
 from .rows import COLUMNS, event_of, place
 
+_READ_WHOLE = 64 << 20
+"""Bytes up to which a first look reads every page of the file."""
 _WAL_HEADER = 32
 _FRAME_HEADER = 24
 
@@ -27,6 +29,58 @@ def damage(db: sqlite3.Connection) -> list[Finding]:
     except sqlite3.DatabaseError as error:
         found.append(Finding("the file", str(error)))
     return found
+
+
+def first_look(db: sqlite3.Connection, path: Path) -> list[StoreDamaged]:
+    """Sessions whose log, or whose open asks, would be shown wrong; does not read what the logs say.
+
+    Raises StoreDamaged if pages of the file are damaged, which a large file tells only when they are read.
+    """
+    if path.stat().st_size <= _READ_WHOLE:
+        for (said,) in db.execute("PRAGMA quick_check(1)"):
+            if said != "ok":
+                raise StoreDamaged(str(path), " ".join(str(said).split()))
+    found = [
+        StoreDamaged(finding.where, finding.what, session=session)
+        for session in _all_sessions(db)
+        if (finding := _ending(db, session)) is not None
+    ]
+    for pos in _misindexed(db, "asked:", "decided:"):
+        session, seq = db.execute("SELECT session, seq FROM event WHERE pos = ?", (pos,)).fetchone() or (None, None)
+        where = f"position {pos}" if session is None else place(session, seq)
+        found.append(StoreDamaged(where, "the index of open asks disagrees with the log", session=session))
+    return found
+
+
+def _all_sessions(db: sqlite3.Connection) -> list[str]:
+    """Every session of which there is a record or a head, found by the index in as many steps as there are."""
+    found = {name for (name,) in db.execute("SELECT id FROM session")}
+    at: str | None = db.execute("SELECT min(session) FROM event").fetchone()[0]
+    while at is not None:
+        found.add(at)
+        at = db.execute("SELECT min(session) FROM event WHERE session > ?", (at,)).fetchone()[0]
+    return sorted(found)
+
+
+def _ending(db: sqlite3.Connection, session: str) -> Finding | None:
+    """A log that is shorter, or longer, than what was committed, or that does not begin."""
+    first, last = (
+        db.execute(f"SELECT {which}(seq) FROM event WHERE session = ?", (session,)).fetchone()[0]
+        for which in ("min", "max")
+    )
+    row = db.execute("SELECT head FROM session WHERE id = ?", (session,)).fetchone()
+    head, there = -1 if row is None else row[0], -1 if last is None else last
+    if there < head:
+        return Finding(place(session, there + 1), f"the log ends here, but it went on to seq {head}")
+    if there > head:
+        return Finding(place(session, head + 1), "the record stands behind the end of its log")
+    return Finding(place(session, 0), "the record is missing") if first else None
+
+
+def _misindexed(db: sqlite3.Connection, opener: str, closer: str) -> list[int]:
+    """Positions of which the index of a pair does not say what the log says."""
+    indexed = {pos for (pos,) in db.execute("SELECT pos FROM unpaired WHERE opener = ?", (opener,))}
+    return sorted(indexed ^ {row[0] for row in slow_unpaired(db, opener, closer)})
 
 
 def _pages(db: sqlite3.Connection) -> Iterator[Finding]:
@@ -70,9 +124,7 @@ def _heads(db: sqlite3.Connection) -> Iterator[Finding]:
 def _pairs(db: sqlite3.Connection) -> Iterator[Finding]:
     """Pairs whose index does not say what the log says."""
     for opener, closer in db.execute("SELECT opener, closer FROM pair").fetchall():
-        indexed = {pos for (pos,) in db.execute("SELECT pos FROM unpaired WHERE opener = ?", (opener,))}
-        true = {row[0] for row in slow_unpaired(db, opener, closer)}
-        for pos in sorted(indexed ^ true)[:20]:
+        for pos in _misindexed(db, opener, closer)[:20]:
             yield Finding(f"position {pos}", f"the index of open {opener}... disagrees with the log")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
+from placet.session.errors import StoreDamaged
 from placet.session.event import Event
 from placet.session.ids import HOUSE, SessionId
 from placet.session.store import Lease, SessionHead
@@ -69,7 +70,7 @@ def read(
 
 def feed(
     db: sqlite3.Connection, after: int, limit: int, types: tuple[str, ...] | None, session: SessionId | None
-) -> list[Event]:
+) -> list[Row]:
     where = "pos > ?"
     parameters: list[object] = [after]
     if types is not None:
@@ -78,25 +79,40 @@ def feed(
     if session is not None:
         where += " AND +session = ?"  # the plus keeps SQLite on the order of commits
         parameters.append(session)
-    return [
-        event_of(row)
-        for row in db.execute(f"SELECT {COLUMNS} FROM event WHERE {where} ORDER BY pos LIMIT ?", (*parameters, limit))
-    ]
+    return db.execute(
+        f"SELECT {COLUMNS} FROM event WHERE {where} ORDER BY pos LIMIT ?", (*parameters, limit)
+    ).fetchall()
 
 
 def head(db: sqlite3.Connection) -> int:
     return int(db.execute("SELECT coalesce(max(pos), 0) FROM event").fetchone()[0])
 
 
-def unpaired(db: sqlite3.Connection, opener: str, closer: str) -> list[Event]:
+def unpaired(db: sqlite3.Connection, opener: str, closer: str) -> list[Row]:
     """By the index where the pair has one, else by looking at every opener."""
     if not db.execute("SELECT 1 FROM pair WHERE opener = ? AND closer = ?", (opener, closer)).fetchone():
-        return [event_of(row) for row in slow_unpaired(db, opener, closer)]
-    rows = db.execute(
+        return slow_unpaired(db, opener, closer)
+    return db.execute(
         f"SELECT {_OF_EVENT} FROM unpaired u JOIN event e ON e.pos = u.pos WHERE u.opener = ? ORDER BY u.pos",
         (opener,),
-    )
-    return [event_of(row) for row in rows]
+    ).fetchall()
+
+
+def of_many(db: sqlite3.Connection, rows: list[Row]) -> tuple[list[Event], list[StoreDamaged]]:
+    """The events of rows from many sessions, and what is wrong with the others.
+
+    Raises StoreDamaged where nobody can say which session a damaged record belongs to, and for the house.
+    """
+    events, damaged = [], []
+    for row in rows:
+        try:
+            events.append(event_of(row))
+        except StoreDamaged as error:
+            if row[1] == HOUSE or not (row[1].isascii() and head_seq(db, SessionId(row[1])) is not None):
+                error.session = None
+                raise
+            damaged.append(error)
+    return events, damaged
 
 
 def slow_unpaired(db: sqlite3.Connection, opener: str, closer: str) -> list[Row]:

@@ -33,9 +33,9 @@ def event_of(row: Row) -> Event:
         whole = checksum(session, seq, time, kind, key, data) == total
         value: Mapping[str, Any] = loads(data) if whole else {}
     except (ValueError, TypeError) as error:
-        raise StoreDamaged(place(session, seq), f"the record is unreadable ({error})") from error
+        raise StoreDamaged(place(session, seq), f"the record is unreadable ({error})", session=session) from error
     if not whole:
-        raise StoreDamaged(place(session, seq), "the record does not match its checksum")
+        raise StoreDamaged(place(session, seq), "the record does not match its checksum", session=session)
     return Event(SessionId(session), seq, time, kind, value, key, pos)
 
 
@@ -45,9 +45,13 @@ def contiguous(session: str, events: list[Event], first: int | None, last: int |
     for event in events:
         if event.seq != expected:
             raise StoreDamaged(
-                place(session, expected), f"the record is missing; the next one there is seq {event.seq}"
+                place(session, expected),
+                f"the record is missing; the next one there is seq {event.seq}",
+                session=session,
             )
         expected = event.seq + 1
     if last is not None and expected is not None and expected != last + 1:
-        raise StoreDamaged(place(session, expected), f"the record is missing; the log should go on to seq {last}")
+        raise StoreDamaged(
+            place(session, expected), f"the record is missing; the log should go on to seq {last}", session=session
+        )
     return events

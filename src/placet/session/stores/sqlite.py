@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 from placet.kernel.clock import SYSTEM_CLOCK, Clock
+from placet.session.errors import StoreDamaged
 from placet.session.event import Draft, Event
 from placet.session.ids import HOUSE, SessionId
 from placet.session.keys import PAIRS, created
@@ -18,10 +20,13 @@ from placet.session.store import Appended, Bell, Finding, Held, Lease, Prepared,
 
 from . import queries
 from .bells import Bells
-from .damage import damage, torn_tail
-from .rows import checksum, event_of
+from .condition import Condition
+from .damage import damage, first_look, torn_tail
+from .rows import checksum, event_of, place
 from .schema import WAIT, check_format, connect, prepare_file, speak_wal, translated
 from .threads import Threads
+
+T = TypeVar("T")
 
 
 class SqliteStore:
@@ -34,6 +39,7 @@ class SqliteStore:
         self._clock = clock
         self._bells = Bells(path.parent / "bells")
         self._threads = Threads(path, self._bells.ring, wait=wait)
+        self._condition = Condition()
 
     @classmethod
     async def open(
@@ -68,7 +74,7 @@ class SqliteStore:
     ) -> Appended | Refused:
         prepared = prepare(drafts)
         wanted, unwanted = tuple(present), tuple(absent)
-        return await self._threads.write(lambda db: self._append(db, session, prepared, wanted, unwanted, lease))
+        return await self._write(lambda db: self._append(db, session, prepared, wanted, unwanted, lease), session)
 
     def _append(
         self,
@@ -102,7 +108,10 @@ class SqliteStore:
         events = []
         for seq, draft in enumerate(drafts, last + 1):
             total = checksum(session, seq, now, draft.type, draft.key, draft.data)
-            pos = queries.insert(db, (session, seq, now, draft.type, draft.key, draft.data, total))
+            try:
+                pos = queries.insert(db, (session, seq, now, draft.type, draft.key, draft.data, total))
+            except sqlite3.IntegrityError as error:
+                raise StoreDamaged(place(session, seq), str(error), session=session) from error
             events.append(event_of((pos, session, seq, now, draft.type, draft.key, draft.data, total)))
         queries.move_head(db, events[-1])
         return tuple(events)
@@ -116,50 +125,67 @@ class SqliteStore:
         limit: int | None = None,
         newest: bool = False,
     ) -> list[Event]:
-        return await self._threads.read(lambda db: queries.read(db, session, after, before, limit, newest=newest))
+        return await self._read(lambda db: queries.read(db, session, after, before, limit, newest=newest))
 
     async def lookup(self, session: SessionId, key: str) -> Event | None:
-        return await self._threads.read(lambda db: queries.lookup(db, session, key))
+        return await self._read(lambda db: queries.lookup(db, session, key))
 
     async def find(self, key: str) -> Event | None:
-        return await self._threads.read(lambda db: queries.find(db, key))
+        return await self._read(lambda db: queries.find(db, key))
 
     async def feed(
         self, after: int, *, limit: int = 500, types: Collection[str] | None = None, session: SessionId | None = None
     ) -> list[Event]:
         wanted = None if types is None else tuple(types)
-        return await self._threads.read(lambda db: queries.feed(db, after, limit, wanted, session))
+
+        def work(db: sqlite3.Connection) -> list[Event]:
+            events: list[Event] = []
+            at = after
+            while len(events) < limit and (rows := queries.feed(db, at, limit - len(events), wanted, session)):
+                events += self._condition.whole(db, rows)
+                at = rows[-1][0]
+            return events
+
+        return await self._read(work)
 
     async def head(self) -> int:
-        return await self._threads.read(queries.head)
+        return await self._read(queries.head)
 
     async def unpaired(self, opener: str, closer: str) -> list[Event]:
-        return await self._threads.read(lambda db: queries.unpaired(db, opener, closer))
+        return await self._read(lambda db: self._condition.whole(db, queries.unpaired(db, opener, closer)))
 
     async def sessions(self) -> list[SessionHead]:
-        return await self._threads.read(queries.sessions)
+        return await self._read(queries.sessions)
 
     async def acquire(self, session: SessionId, holder: str, alive: Callable[[str], bool]) -> Lease | Held:
         while True:
-            found = await self._threads.read(lambda db: queries.lease_row(db, session))
+            found = await self._read(lambda db: queries.lease_row(db, session))
             owner, epoch = found
             if owner is not None and owner != holder and await asyncio.to_thread(alive, owner):
                 return Held(owner)
             taken = Lease(session, holder, epoch + 1)
-            if await self._threads.write(partial(queries.take_over, found=found, taken=taken)):
+            if await self._write(partial(queries.take_over, found=found, taken=taken), session):
                 return taken
 
     async def release(self, lease: Lease) -> None:
-        await self._threads.write(lambda db: queries.release(db, lease))
+        await self._write(lambda db: queries.release(db, lease))
 
     async def current_lease(self, session: SessionId) -> Lease | None:
-        return await self._threads.read(lambda db: queries.lease(db, session))
+        return await self._read(lambda db: queries.lease(db, session))
 
     async def remove(self, session: SessionId) -> None:
-        await self._threads.write(lambda db: queries.remove(db, session))
+        await self._write(lambda db: queries.remove(db, session))
+        self._condition.forget(session)
 
     async def damage(self) -> list[Finding]:
         return await self._threads.read(damage)
+
+    async def damaged(self, *, look: bool = False) -> Mapping[SessionId, StoreDamaged]:
+        if look:
+            for error in await self._read(partial(first_look, path=self.path)):
+                self._condition.note(error)
+        self._condition.admit()
+        return dict(self._condition.sessions)
 
     def doorbell(self) -> AbstractAsyncContextManager[Bell]:
         return self._bells.bell()
@@ -167,6 +193,21 @@ class SqliteStore:
     async def aclose(self) -> None:
         await self._threads.close()
         self._bells.close()
+
+    async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return await self._sound(lambda: self._threads.read(work))
+
+    async def _write(self, work: Callable[[sqlite3.Connection], T], session: SessionId | None = None) -> T:
+        return await self._sound(lambda: self._threads.write(work), session)
+
+    async def _sound(self, go: Callable[[], Awaitable[T]], session: SessionId | None = None) -> T:
+        """Go on unless the file, or that session, is known to be damaged; damage that is met is remembered."""
+        self._condition.admit(session)
+        try:
+            return await go()
+        except StoreDamaged as error:
+            self._condition.note(error)
+            raise
 
     async def __aenter__(self) -> SqliteStore:
         return self
