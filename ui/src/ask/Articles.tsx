@@ -77,7 +77,7 @@ const What = ({ ask, reading, reach, onEnd }: ArticlesProps) => {
           <span className="end">
             <Copy text={reading.text} />
           </span>
-          {call.command !== null && <span className="covered">{words.ask.scriptNotCovered}</span>}
+          {call.command !== null && <span className="covered">{reading.files.length > 0 ? words.ask.scriptStarts : words.ask.scriptNotCovered}</span>}
         </p>
         <Notes shown={shown} flags={reading.flags} />
         {call.command !== null && rest.length > 0 && (
@@ -94,7 +94,10 @@ const What = ({ ask, reading, reach, onEnd }: ArticlesProps) => {
           <div className="withit" key={file.path}>
             <p>
               <Icon name="file" />
-              <b>{words.ask.signedTogether}</b> <code>{file.path}</code>
+              <b>{words.ask.signedTogether}</b>{" "}
+              <code>
+                <VisibleText text={file.path} reading="code" />
+              </code>
               <span className="sub">{words.ask.facts(file.shown.lineCount, file.shown.characters)}</span>
             </p>
             <Code shown={file.shown} label={words.ask.contentOf(file.path)} signed />
