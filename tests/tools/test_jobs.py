@@ -233,3 +233,14 @@ async def test_a_command_that_was_rejected_is_not_asked_about_again_as_a_job(ful
     first = await full_jobs.tools.call("bash", command="touch ran", description="d", **FULL)
     again = await full_jobs.bash("touch ran", **FULL)
     assert (first.data["code"], again.data["code"]) == ("APPROVAL_REJECTED", "ALREADY_REJECTED")
+
+
+async def test_11_what_a_job_has_made_is_told_at_its_end(jobs: JobWorld) -> None:
+    quiet = await jobs.start("echo x > harmless")
+    await jobs.ended(quiet)
+    assert [event for event in await jobs.tools.world.events() if event.type == "notice"] == []
+    job = await jobs.start("echo all: > Makefile")
+    await jobs.ended(job)
+    (notice,) = [event for event in await jobs.tools.world.events() if event.type == "notice"]
+    assert notice.data["code"] == "job-appeared"
+    assert job in notice.data["text"] and "Makefile: make runs it" in notice.data["text"]

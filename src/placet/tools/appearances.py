@@ -11,11 +11,14 @@ from anyio import to_thread
 
 from placet.kernel.chain import CallNext
 from placet.sandbox.mode import SandboxMode
+from placet.sandbox.policy import Profile
 from placet.sandbox.workspace.appeared import Findings
 from placet.sandbox.workspace.watch import Watch, Watches
 from placet.session.codec import escape
-from placet.session.ids import SessionId
+from placet.session.event import Draft
+from placet.session.ids import JobId, SessionId
 from placet.tools.stages.hooks import Body
+from placet.tools.stages.result import notice
 from placet.tools.tool import ToolOutput
 
 logger = logging.getLogger(__name__)
@@ -61,6 +64,33 @@ class Appearances:
         except Exception:  # the call has run: its result stands
             logger.exception("the workspace could not be looked at")
             return output
+
+
+async def begun(watches: Watches, profile: Profile) -> Watch | None:
+    """Watch a job from now on; None where it can write nothing, or the folder cannot be looked at."""
+    if profile.mode is SandboxMode.READ_ONLY:
+        return None
+    try:
+        return await to_thread.run_sync(watches.begin, profile.workspace.path, profile.git_roots)
+    except Exception:  # the job must not fail for it
+        logger.exception("the workspace could not be watched")
+        return None
+
+
+async def job_notices(watch: Watch | None, job: JobId) -> list[Draft]:
+    """A line for the person about what a job has made, if it has made anything; a later call lists it once more."""
+    if watch is None:
+        return []
+    try:
+        found = noted(await to_thread.run_sync(watch.peek), watch.workspace)
+    except Exception:  # the job is over: its end counts
+        logger.exception("the workspace could not be looked at")
+        return []
+    lines = [f"{one['path']}: {one['why']}" for one in found.get("appeared", [])]
+    if not lines:
+        return []
+    text = f"Job {job} has made or changed files that other programs of yours will run. " + "; ".join(lines)
+    return [notice("warn", "job-appeared", text, key=f"job-appeared:{job}")]
 
 
 def noted(found: Findings, workspace: Path) -> dict[str, Any]:

@@ -49,8 +49,16 @@ class Watch:
         self._watches, self._workspace, self._git_roots, self._before = watches, workspace, git_roots, before
         self.since = since
 
+    @property
+    def workspace(self) -> Path:
+        return self._workspace
+
     def end(self) -> Findings:
-        """What the call has made or changed so far. Blocks for one look."""
+        """What the call has made or changed so far; the next call begins from there. Blocks for one look."""
         after = picture([self._workspace], self._git_roots)
         self._watches.remember((self._workspace, *self._git_roots), after)
         return findings(self._before, after, self.since)
+
+    def peek(self) -> Findings:
+        """The same, and a later call tells it again."""
+        return findings(self._before, picture([self._workspace], self._git_roots), self.since)

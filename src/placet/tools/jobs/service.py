@@ -25,11 +25,12 @@ from placet.sandbox.service import Sandbox
 from placet.session import keys
 from placet.session.codec import escape
 from placet.session.errors import LeaseLost, StoreError
-from placet.session.event import Event
+from placet.session.event import Draft, Event
 from placet.session.fold import folded
 from placet.session.ids import JobId, SessionId, new_job_id
 from placet.session.lease import alive, holder
 from placet.session.store import Appended, Bell, Refused, Store
+from placet.tools.appearances import begun, job_notices
 from placet.tools.jobs import words
 from placet.tools.jobs.errors import JobRefused
 from placet.tools.jobs.job import By, Job
@@ -170,7 +171,9 @@ class Jobs:
 
     async def _live(self, job: Job, command: Command) -> None:
         """Run the command to its end and write that down, also where this task is cancelled."""
+        watch = None
         try:
+            watch = await begun(self._sandbox.watches, command.profile)
             run = await self._sandbox.run(command)
             ended = _aborted(job) if run.exit_code is None and run.signal is None and run.aborted else _end(job, run)
             if not job.begun.is_set():
@@ -185,9 +188,9 @@ class Jobs:
                 logger.exception("job %s failed", job.started.id)
             job.failure = failure
             ended = Ended(Reason.FAILED, error=str(failure)[:500])
-        await self._settle(job, ended)
+        await self._settle(job, ended, await job_notices(watch, job.started.id))
 
-    async def _settle(self, job: Job, ended: Ended) -> None:
+    async def _settle(self, job: Job, ended: Ended, beside: Sequence[Draft] = ()) -> None:
         """Write the end and the message that tells it in one append, until the store takes it or nothing is left."""
         try:
             silent = job.failure is not None  # the call's own result tells it
@@ -197,12 +200,13 @@ class Jobs:
                 try:
                     await self._store.append(
                         job.started.session,
-                        [ended.draft(job.started.id), *told],
+                        [ended.draft(job.started.id), *told, *beside],
                         present=[keys.job(job.started.id)],
                     )
                     return  # refused means that somebody else has written it, or that the session is deleted
                 except StoreError as error:
-                    if self._group is None:
+                    damaged = isinstance(error, StoreDamaged) and error.session == job.started.session
+                    if self._group is None or damaged:
                         logger.warning("the end of job %s could not be written: %s", job.started.id, error)
                         return
                 await self._clock.sleep(pause)
@@ -319,7 +323,8 @@ def _end(job: Job, run: Run) -> Ended:
     reason = Reason(job.stop.reason) if run.aborted and job.stop.reason is not None else Reason.EXITED
     denied = {"path": facts.path} if facts.denied else None
     by = job.by if run.aborted else None
-    return Ended(reason, run.exit_code, run.signal, by, denied=denied)
+    error = None if run.exceeded is None else f"placet ended it: it had {run.exceeded}"
+    return Ended(reason, run.exit_code, run.signal, by, error=error, denied=denied)
 
 
 def _aborted(job: Job) -> Ended:
