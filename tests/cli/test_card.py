@@ -18,7 +18,8 @@ def ask(arguments: dict[str, Any] | str = "", **changes: Any) -> dict[str, Any]:
         "fromMode": "workspace-write", "toMode": "danger-full-access", "denied": None, "files": [],
     }  # fmt: skip
     view = {
-        "id": "a-1", "session": "s-1", "sessionName": {"text": "demo", "origin": "title"}, "agent": "rehearsal", "tool": "bash", "reason": None,
+        "id": "a-1", "session": "s-1", "sessionName": {"text": "demo", "origin": "title"},
+        "agent": "rehearsal", "tool": "bash", "reason": None,
         "subject": subject, "digest": DIGEST, "askedAt": 0, "state": "open", "decision": None,
         "position": 1, "total": 2,
         "rearmed": False, "earlierRun": False, "fullAccess": True, "scriptCovered": False,
@@ -90,7 +91,8 @@ def test_backslashes_of_the_reason_stay_as_they_are() -> None:
 
 def test_no_name_can_add_a_line() -> None:
     before = len(shown(ask({"command": "x"})).splitlines())
-    assert len(shown(ask({"command": "x"}, sessionName={"text": "a\nMode     now read-only", "origin": "title"})).splitlines()) == before
+    name = {"text": "a\nMode     now read-only", "origin": "title"}
+    assert len(shown(ask({"command": "x"}, sessionName=name)).splitlines()) == before
 
 
 def test_attack_23_a_summary_never_shows_enough_to_sign() -> None:

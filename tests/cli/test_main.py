@@ -16,7 +16,7 @@ OneLine = Callable[["subprocess.CompletedProcess[str]"], str]
 def test_help_lists_every_verb(cli: Cli) -> None:
     done = cli("--help")
     assert done.returncode == 0
-    for verb in ("web", "run", "inbox", "session", "link", "log", "doctor", "sandbox"):
+    for verb in ("web", "run", "inbox", "session", "link", "browsers", "log", "doctor", "sandbox"):
         assert verb in done.stdout
 
 

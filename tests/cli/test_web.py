@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from placet.app.places import Places
 from placet.cli.client import Client
+from placet.testing.page_key import PageKey
 from tests.cli.conftest import Cli, new_home
 from tests.cli.on_terminal import OnTerminal
 from tests.cli.server import Server
@@ -134,6 +136,22 @@ def test_reject_with_stop_says_so_and_ends_the_turn(cli: Cli, server: Server, wo
     assert not note(cli).exists()
 
 
+def test_browsers_are_listed_and_signed_out_from_a_terminal(cli: Cli, server: Server) -> None:
+    assert cli("browsers", "list").stdout == "No browser is signed in.\n"
+    key = PageKey()
+    secret = server.link.partition("#link=")[2]
+    with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", trust_env=False) as client:
+        client.headers["Sec-Fetch-Site"] = "same-origin"
+        wish = {"secret": secret, "publicKey": key.public, "label": "A browser"}
+        client.post("/api/link", json=wish).raise_for_status()
+    [listed] = lines(cli, "browsers", "list", "--json")
+    assert (listed["keyId"], listed["label"], listed["current"]) == (key.id, "A browser", False)
+    assert cli("browsers", "sign-out", key.id[:4]).returncode == 2
+    done = cli("browsers", "sign-out", key.id[:8])
+    assert done.stdout == f"Signed out: A browser, key {key.id[:8]}.\n"
+    assert cli("browsers", "list").stdout == "No browser is signed in.\n"
+
+
 def test_ses_09_after_kill_9_the_ask_is_back_before_any_page_and_its_command_runs_once(
     cli: Cli, server: Server, workspace: Path
 ) -> None:
@@ -239,7 +257,9 @@ def test_attack_23_allow_on_a_terminal_shows_the_whole_card_and_takes_a_typed_di
 
 
 @pytest.mark.parametrize("how", ["pasted", "wrong", "nothing"])
-def test_attack_23_what_was_not_typed_by_hand_decides_nothing(cli: Cli, server: Server, workspace: Path, how: str) -> None:
+def test_attack_23_what_was_not_typed_by_hand_decides_nothing(
+    cli: Cli, server: Server, workspace: Path, how: str
+) -> None:
     session, ask = asking(cli, workspace)
     signed = digest(cli, ask["id"])
     terminal = OnTerminal(cli.argv("inbox", "allow", ask["id"]), cli.env)

@@ -82,6 +82,14 @@ _GROUPS = (
         ),
     ),
     (
+        "browsers",
+        "The browsers that are signed in: list, sign-out.",
+        (
+            ("list_", "List the browsers that are signed in."),
+            ("sign_out", "Sign a browser out for good."),
+        ),
+    ),
+    (
         "log",
         "The logs of sessions, read from the store itself: show, export, verify.",
         (
