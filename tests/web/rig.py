@@ -69,6 +69,9 @@ class Folders:
     def move_away(self, session: SessionId, workspace: Workdir, git_roots: Sequence[Path], path: Path) -> Path:
         return move_away(workspace, git_roots, workspace.path / path, self.state / "quarantine" / session)
 
+    async def release(self, session: SessionId) -> None:
+        pass
+
     def forget_session(self, session: SessionId) -> None:
         pass
 

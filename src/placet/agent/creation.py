@@ -41,6 +41,10 @@ class Workspaces(Protocol):
         """Move something of a session's folder into the state directory; returns where it is now. Blocks."""
         ...
 
+    async def release(self, session: SessionId) -> None:
+        """End what is kept warm for a session."""
+        ...
+
     def forget_session(self, session: SessionId) -> None:
         """Remove what was made for a session that does not come to be."""
         ...

@@ -82,7 +82,8 @@ async def delete(desk: Desk, caller: Caller, session: SessionId) -> None:
 
 
 async def _tidy(desk: Desk, session: SessionId) -> None:
-    """Remove the session's temp directory and spills."""
+    """End what is kept warm for the session, and remove its temp directory and spills."""
+    await desk.services.workspaces.release(session)
     await to_thread.run_sync(desk.services.workspaces.forget_session, session)
 
 
