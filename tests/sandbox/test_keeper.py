@@ -87,6 +87,13 @@ async def test_only_a_few_keepers_wait_for_the_next_command(landlock: Rig) -> No
     assert len(keepers()) <= 2
 
 
+async def test_the_trial_of_landlock_leaves_no_keeper(landlock: Rig) -> None:
+    kept.dismiss()
+    landlock.sandbox.selection.forget()
+    assert landlock.sandbox.selection.choose() is not None
+    assert keepers() == []
+
+
 async def test_bubblewrap_starts_no_keeper(needs_bubblewrap: str, bubblewrap: Rig) -> None:
     kept.dismiss()
     assert Bubblewrap(bubblewrap.outside, needs_bubblewrap).probe().usable

@@ -118,7 +118,7 @@ class Keeper:
             _end_orphans()
 
     def close(self) -> None:
-        """Close the line: the keeper kills what is below it, and ends."""
+        """Close the line: the keeper kills what is below it, and ends. Can take seconds."""
         self.line.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(_ANSWER_SECONDS)

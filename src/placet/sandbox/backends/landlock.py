@@ -103,13 +103,13 @@ class Landlock:
             os.close(handle)
 
     def _try(self, launch: Launch) -> int:
-        """Run the trial to its end; its exit code."""
+        """Run the trial to its end; its exit code. The keeper goes too: another backend may be the one that is used."""
         keeper = self._begin(launch).keeper
         keeper.line.settimeout(_PROBE_SECONDS)
         try:
             return int(keeper.hear().get("ended", -1))
         finally:
-            keeper.clear()
+            keeper.close()
 
     def _rules(self, profile: Profile) -> int:
         try:
