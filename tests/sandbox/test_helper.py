@@ -90,7 +90,7 @@ async def test_attack_6_it_opens_nothing_but_regular_files_and_folders(rig: Rig,
     (rig.ws / "zero").symlink_to("/dev/zero")
     state = rig.sandbox._places.state
     (state / "placet.db").write_text("secret")
-    paths = ["/proc/self/environ", "/proc/self/root/etc/passwd", "/dev/zero", "/sys/kernel/notes", "environ", "zero"]
+    paths = ["/proc/self/environ", "/proc/self/cwd/fifo", "/dev/zero", "/sys/kernel/notes", "environ", "zero"]
     for path in [*paths, "fifo", "socket", str(state / "placet.db"), "/proc/self/cwd/x", f"/proc/self/fd/{1}"]:
         more: dict[str, Any] = {
             Verb.READ: {"first": 1, "count": 9},
@@ -165,11 +165,30 @@ async def test_a_stop_is_answered_within_a_second(rig: Rig, full: bool, monkeypa
             pytest.fail("it was not stopped")
 
 
-async def test_processor_time_and_memory_are_bounded_from_within(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    (rig.ws / "evil").write_text("a" * 60 + "b")
+async def test_processor_time_is_bounded_from_within(bubblewrap: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    (bubblewrap.ws / "evil").write_text("a" * 60 + "b")
     monkeypatch.setattr("placet.sandbox.helper.judging.ceil", lambda seconds: 0)
     with pytest.raises(HelperFailed, match="processor time"):
-        await ask(rig, Verb.SEARCH, seconds_in_all=60, **SLOW)
+        await ask(bubblewrap, Verb.SEARCH, seconds_in_all=60, **SLOW)
+    await bubblewrap.sandbox.aclose()
+
+
+async def test_memory_files_and_processes_are_bounded_from_within(landlock: Rig) -> None:
+    assert isinstance(await ask(landlock, Verb.LIST, path=".", depth=1), Found)
+    warm = landlock.sandbox._helpers._places[landlock.session].helper
+    assert warm is not None
+    rows = Path(f"/proc/{warm._process.pid}/limits").read_text().splitlines()
+    limits = {row[:26].strip(): row[26:].split()[0] for row in rows}
+    assert limits["Max address space"] == str(768 << 20)
+    assert (limits["Max file size"], limits["Max processes"], limits["Max core file size"]) == (str(32 << 20), "0", "0")
+    await landlock.sandbox.aclose()
+
+
+async def test_an_edit_does_not_make_a_file_of_any_size(rig: Rig) -> None:
+    (rig.ws / "note").write_text("a\n" * 1_000_000)
+    refused = await ask(rig, Verb.EDIT, path="note", old="a", new="b" * 100_000, all=True)
+    assert isinstance(refused, Failure)
+    assert refused.code == "TOO_LARGE"
 
 
 async def test_a_folder_that_was_replaced_is_not_written_in(rig: Rig) -> None:
