@@ -11,7 +11,7 @@ import pytest
 from placet.approval import Outcome
 from placet.sandbox import process
 from placet.sandbox.mode import SandboxMode
-from placet.session import Event, keys
+from placet.session import Event, StoreDamaged, keys
 from placet.testing.responders import says
 from placet.tools.jobs import Jobs, Reason, jobs_of_workspace, open_jobs
 from tests.approval.world import BY
@@ -133,3 +133,24 @@ async def test_no_more_than_sixteen_jobs_run_in_one_session(full_jobs: JobWorld)
         await full_jobs.start("sleep 60")
     result = await full_jobs.bash("touch ran")
     assert result.data["code"] == "JOB_NOT_STARTED" and "16 jobs" in result.data["text"]
+
+
+async def test_a_damaged_log_keeps_no_other_job_from_being_closed(
+    jobs: JobWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for job in ("j-one", "j-two"):
+        data = {"job": job, "call": {"turn": 1, "step": 1, "position": 9}, "command": "x", "mode": "workspace-write"}
+        await jobs.append("job/started", {**data, "cwd": "/w", "holder": "1:0:another-boot"}, keys.job(job))
+    append, refused = jobs.store.append, []
+
+    async def damaged(session: Any, drafts: Any, **more: Any) -> Any:
+        if not refused:
+            refused.append(drafts)
+            raise StoreDamaged("session x, seq 3", "the record is missing", session=session)
+        return await append(session, drafts, **more)
+
+    other = Jobs(jobs.sandbox, jobs.store)
+    monkeypatch.setattr(jobs.store, "append", damaged)
+    await other.close_lost()
+    await other.close_lost()
+    assert len(refused) == 1, "what is damaged is tried once"

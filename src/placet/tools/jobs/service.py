@@ -24,7 +24,7 @@ from placet.sandbox.process import Command, Run
 from placet.sandbox.service import Sandbox
 from placet.session import keys
 from placet.session.codec import escape
-from placet.session.errors import LeaseLost, StoreError
+from placet.session.errors import LeaseLost, StoreDamaged, StoreError
 from placet.session.event import Draft, Event
 from placet.session.fold import folded
 from placet.session.ids import JobId, SessionId, new_job_id
@@ -62,6 +62,7 @@ class Jobs:
         self._sandbox, self._store, self._clock, self._modes = sandbox, store, clock, modes
         self._jobs: dict[JobId, Job] = {}
         self._doubted: set[JobId] = set()
+        self._damaged: set[SessionId] = set()
         self._group: TaskGroup | None = None
         self._cursor: int | None = None
 
@@ -302,12 +303,20 @@ class Jobs:
     async def close_lost(self) -> None:
         """Write `lost` for open jobs whose process is gone, and end jobs whose session is."""
         for started in await open_jobs(self._store):
+            if started.session in self._damaged:
+                continue
             if started.id not in self._doubted and (started.id in self._jobs or alive(started.holder)):
                 continue
             ended = Ended(Reason.LOST)
             told = message(words.notice(started, ended), self._clock, wake=False)
             drafts = [ended.draft(started.id), told]
-            await self._store.append(started.session, drafts, present=[keys.job(started.id)])
+            try:
+                await self._store.append(started.session, drafts, present=[keys.job(started.id)])
+            except StoreDamaged as error:
+                if error.session != started.session:
+                    raise
+                self._damaged.add(started.session)  # one damaged log keeps nobody from the others
+                logger.warning("the end of job %s could not be written: %s", started.id, error)
             self._doubted.discard(started.id)
         for session in {job.started.session for job in self.living()}:
             if await self._store.lookup(session, keys.created()) is None:
