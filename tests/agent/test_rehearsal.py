@@ -11,7 +11,7 @@ from placet.agent.model import AssistantTurn, ModelRequest, Reply, TextDelta, To
 from placet.agent.model.port import Message
 from placet.agent.model.rehearsal import GREETING, Answer, Rehearsal, denied_path, narrowest, respond
 from placet.sandbox.mode import SandboxMode
-from placet.tools.bash.text import HINT
+from placet.tools.bash.text import FINAL, HINT
 from placet.tools.jobs.words import started as background
 
 pytestmark = pytest.mark.anyio
@@ -74,6 +74,12 @@ def test_a_denial_of_the_retry_is_not_tried_again() -> None:
 
 def test_without_an_offer_to_escalate_it_does_not_ask() -> None:
     assert not after(denied(offer="")).calls
+
+
+def test_where_every_ask_is_rejected_it_shows_that_too() -> None:
+    answer = after(denied(offer=FINAL))
+    assert [call["command"] for call in arguments(answer)] == ["echo hi > ~/note.txt"]
+    assert "ask all the same" in answer.sentences[0]
 
 
 def test_the_narrowest_mode_that_suffices_is_requested() -> None:

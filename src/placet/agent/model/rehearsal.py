@@ -2,8 +2,9 @@
 
 It behaves as a careful agent does: a line `$ COMMAND` runs that command, several such lines run side by side, and one
 that ends with ` &` runs in the background. If the sandbox denies a command, it tries exactly that command once more,
-with the narrowest mode that suffices and one sentence why. A refusal is final, and any note that came with it is read
-back. It decides from the transcript alone, so that it says the same thing again after a crash.
+with the narrowest mode that suffices and one sentence why, even where the policy answers no to every ask: a rehearsal
+shows that too. A refusal is final, and any note that came with it is read back. It decides from the transcript alone,
+so that it says the same thing again after a crash.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from placet.agent.model.port import (
     UserTurn,
 )
 from placet.agent.model.script import words
-from placet.tools.bash.text import HINT
+from placet.tools.bash.text import FINAL, HINT
 
 GREETING = """\
 I am the rehearsal model: not a real model, only a few rules that let you try placet without a key. I do not \
@@ -133,13 +134,14 @@ def _after_result(answer: Answer, asked: dict[str, Any], result: ToolReturn, mes
     escalated = "sandbox_permissions" in asked
     lines = last_lines(result.text)
     mode = next((line[len(MARK) :].partition(" ")[0] for line in lines if line.startswith(MARK)), None)
-    if mode and not escalated and HINT in lines:
+    if mode and not escalated and (HINT in lines or FINAL in lines):
         path = denied_path(result.text)
         target = f"write to {path}" if path else "write outside the workspace"
         why = f"The sandbox denied this command, which has to {target} to do what you asked for."
         wider = narrowest(mode, path, _root(messages))
         answer.run(command, sandbox_permissions=wider, justification=why)
-        answer.sentences.append(f"The sandbox denied `{_short(command)}`. I try it once more, and ask you first.")
+        ask = "ask you first" if HINT in lines else "ask all the same, so that you see what becomes of an ask here"
+        answer.sentences.append(f"The sandbox denied `{_short(command)}`. I try it once more, and {ask}.")
     elif mode:
         answer.sentences.append(f"The sandbox denied `{_short(command)}`. I leave it at that.")
     elif result.text.startswith(STARTED):
