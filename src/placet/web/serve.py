@@ -23,7 +23,7 @@ from placet.web.ports import Port, take_port
 from placet.web.security.links import LIFE_MS
 from placet.web.services import Services
 from placet.web.socket import Ear, PeerProtocol, listen
-from placet.web.wire import NewLink
+from placet.web.wire_link import NewLink
 
 PATIENCE = 2  # seconds that open requests get at the end; streams end by themselves
 

@@ -47,7 +47,7 @@ class ErrorBody(Wire):
     error: Problem
 
 
-# --- who is there, and the link ------------------------------------------------------------------------------------
+# --- who is there --------------------------------------------------------------------------------------------------
 
 
 class Health(Wire):
@@ -58,43 +58,8 @@ class Health(Wire):
     proof: str | None
 
 
-class LinkRequest(Wire):
-    """One of secret and code, and the page's public key (raw P-256 point, base64url)."""
-
-    secret: Annotated[str, StringConstraints(max_length=128)] | None = None
-    code: Annotated[str, StringConstraints(max_length=32)] | None = None
-    public_key: Annotated[str, StringConstraints(min_length=80, max_length=96)]
-    label: Line = ""
-
-
-class Linked(Wire):
-    key_id: str
-    server_key: str
-    instance: str
-
-
-class LinkedBrowser(Wire):
-    """A browser that is signed in; `current` is the one that asks."""
-
-    key_id: str
-    label: str
-    account: str
-    linked_at: int
-    current: bool
-
-
-class Browsers(Wire):
-    pages: list[LinkedBrowser]
-
-
 class Empty(Wire):
     """An object without fields."""
-
-
-class NewLink(Wire):
-    url: str
-    code: str
-    expires_at: int
 
 
 # --- configuration -------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from placet.web.desk import Desk, Said
 from placet.web.errors import NotFound
 from placet.web.security.caller import Caller
 from placet.web.security.keyring import linked_key, revoked
-from placet.web.wire import Browsers, LinkedBrowser
+from placet.web.wire_link import Browsers, LinkedBrowser
 
 
 async def listed(desk: Desk, caller: Caller) -> Browsers:

@@ -16,7 +16,7 @@ from placet.web.security.keyring import linked
 from placet.web.security.links import Tried
 from placet.web.security.loopback import holder_of
 from placet.web.security.signature import POINT, from_b64url, key_id, public_key
-from placet.web.wire import LinkRequest, NewLink
+from placet.web.wire_link import LinkRequest, NewLink
 
 
 def new_link(desk: Desk, spent: Callable[[], None] = lambda: None) -> NewLink:

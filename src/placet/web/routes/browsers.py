@@ -8,7 +8,8 @@ from placet.web.desk import DeskDep
 from placet.web.gestures import browsers
 from placet.web.rights import Right, needs
 from placet.web.security.caller import CallerDep
-from placet.web.wire import Browsers, Empty
+from placet.web.wire import Empty
+from placet.web.wire_link import Browsers
 
 router = APIRouter(tags=["link"])
 

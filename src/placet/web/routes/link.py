@@ -9,7 +9,8 @@ from placet.web.errors import Unacceptable
 from placet.web.gestures.linking import new_link, redeem
 from placet.web.rights import Channel, Right, needs
 from placet.web.security.caller import CallerDep
-from placet.web.wire import Empty, Linked, LinkRequest, NewLink
+from placet.web.wire import Empty
+from placet.web.wire_link import Linked, LinkRequest, NewLink
 
 router = APIRouter(tags=["link"])
 
