@@ -212,9 +212,18 @@ async def test_read_only_denies_writing_and_grants_it_once(files: ToolWorld) -> 
 async def test_a_granted_path_through_a_symlink_is_refused(files: ToolWorld, outside: Path) -> None:
     (outside / "target").write_text("kept")
     (files.folder / "link").symlink_to(outside / "target")
-    files.answers(ALLOW)
+    responder = files.answers(ALLOW)
     result = await use(files, "write_file", path="link", content="new", **WIDER)
     assert (result["code"], str(outside / "target") in result["text"]) == ("SYMLINK", True)
+    assert responder.asks == []
+
+    def swap(ask: object) -> Any:
+        (files.folder / "fine").symlink_to(outside / "target")
+        return says(ALLOW)
+
+    responder = files.answers(swap)
+    result = await use(files, "write_file", path="fine", content="new", **WIDER)
+    assert (result["code"], len(responder.asks)) == ("SYMLINK", 1)
     assert (outside / "target").read_text() == "kept"
 
 

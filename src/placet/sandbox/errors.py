@@ -65,6 +65,12 @@ class HelperOverran(HelperFailed):
         super().__init__(f"It took longer than {seconds:g} seconds and was ended")
 
 
+class PathLeadsAway(SandboxError):
+    """A path leads through a symlink, so that a person would read another one than is used. The caller's fault."""
+
+    code = "SYMLINK"
+
+
 class HelperStopped(SandboxError):
     """The turn was stopped, and the helper with it. Nobody's fault."""
 

@@ -24,6 +24,7 @@ class Verb(StrEnum):
     LIST = "list"
     SEARCH = "search"
     CAPTURE = "capture"
+    LOCATE = "locate"
 
     @property
     def writes(self) -> bool:

@@ -7,8 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from placet.sandbox.errors import HelperOverran
-from placet.sandbox.helper import Failure, Inquiry, Verb
+from placet.approval.subject import CoveredFile
+from placet.sandbox.errors import HelperOverran, PathLeadsAway
+from placet.sandbox.helper import Failure, Found, Inquiry, Verb
 from placet.sandbox.service import Sandbox
 from placet.session.codec import escape
 from placet.tools.escalation import offers_escalation, profile_of, unpaired, wished
@@ -72,6 +73,22 @@ class FileTool(Tool):
     def told(self, data: text.Data) -> tuple[str, dict[str, Any]]:
         """Return the text and the value of what the helper did."""
         raise NotImplementedError
+
+    async def covers(self, args: Arguments, call: CallContext) -> tuple[CoveredFile, ...]:
+        """Refuse a path that would be another one than the person reads, before anybody is asked about full access."""
+        wish = wished(args)
+        if wish is not None and not wish.to_mode.confines:
+            place = Inquiry(
+                profile=profile_of(self._sandbox, call),
+                verb=Verb.LOCATE,
+                arguments={"path": args.get("path", ".")},
+                signal=call.signal,
+            )
+            came = await self._sandbox.inquire(place)
+            if isinstance(came, Found) and not came.data["straight"]:
+                real = text.clean(came.data["path"])
+                raise PathLeadsAway(f"{args['path']} leads through a symlink; name the file by its real path, {real}")
+        return ()
 
     async def run(self, args: Arguments, call: CallContext) -> ToolOutput:
         """Have it done in the mode of the call."""

@@ -23,6 +23,7 @@ VERBS: dict[str, Callable[[Fence, dict[str, Any]], dict[str, Any]]] = {
     "list": looking.entries,
     "search": looking.search,
     "capture": scripts.capture,
+    "locate": writing.locate,
 }
 
 

@@ -34,6 +34,12 @@ def edit(fence: Fence, request: dict[str, Any]) -> dict[str, Any]:
     return {**put(fence, request["path"], data.replace(old, new), data), "replaced": found}
 
 
+def locate(fence: Fence, request: dict[str, Any]) -> dict[str, Any]:
+    """Where a path leads, whether there is something or not; nothing is opened."""
+    real = os.path.realpath(request["path"])
+    return {"path": real, "straight": real == os.path.abspath(request["path"])}
+
+
 def put(fence: Fence, path: str, data: bytes, old: bytes | None) -> dict[str, Any]:
     """Give a file its new content in one step: another program sees the old one or the new one, never a part."""
     folder, name, real = place(fence, path)
