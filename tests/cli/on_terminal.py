@@ -68,5 +68,14 @@ class OnTerminal:
                 break
             assert time.monotonic() < deadline, f"it does not end, seen: {self.seen!r}"
         code = self.process.wait(seconds)
-        os.close(self.master)
+        self.close()
         return code, self.seen
+
+    def close(self) -> None:
+        """Take the terminal away; a program that still runs is killed."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if self.master >= 0:
+            os.close(self.master)
+            self.master = -1

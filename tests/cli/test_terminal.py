@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -21,8 +22,10 @@ except terminal.GaveUp:
 
 
 @pytest.fixture
-def asked() -> OnTerminal:
-    return OnTerminal([sys.executable, "-c", PROGRAM], os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+def asked() -> Iterator[OnTerminal]:
+    made = OnTerminal([sys.executable, "-c", PROGRAM], os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+    yield made
+    made.close()
 
 
 def test_what_is_typed_is_taken(asked: OnTerminal) -> None:
@@ -41,7 +44,9 @@ def test_a_wrong_key_can_be_taken_back(asked: OnTerminal) -> None:
 
 
 @pytest.mark.parametrize("text", ["3fa9c2", "3fa9c2\n", "\x1b[200~3fa9c2\n\x1b[201~"])
-def test_attack_23_a_paste_is_refused_with_and_without_bracketed_paste_and_newline(asked: OnTerminal, text: str) -> None:
+def test_attack_23_a_paste_is_refused_with_and_without_bracketed_paste_and_newline(
+    asked: OnTerminal, text: str
+) -> None:
     asked.until("type: ")
     asked.paste(text)
     assert "PASTED" in asked.end()[1]

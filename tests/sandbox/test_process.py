@@ -351,7 +351,7 @@ start_detached(["sh", "-c", "echo $$ > {fifo}; exec sleep 60"], dict(os.environ)
 pid = int(open("{fifo}").read())
 print(processes.look(pid).parent != os.getpid())
 os.kill(pid, signal.SIGKILL)
-left = os.spawnlp(os.P_WAIT, "sh", "sh", "-c", "sleep 60 & exit 0")
+left = os.spawnlp(os.P_WAIT, "sh", "sh", "-c", "sleep 5 >/dev/null 2>&1 & exit 0")
 mine = [seen.pid for seen in processes.own_children()]
 print(bool(mine) == {adopting})
 [os.kill(pid, signal.SIGKILL) for pid in mine]
