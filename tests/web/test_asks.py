@@ -133,7 +133,7 @@ async def test_apr_02_after_the_stop_a_late_answer_is_told_and_counts_for_nothin
         assert (await page.post(f"/api/sessions/{session}/stop", {"key": "k"})).status_code == 200
         late = await page.post(path_of(event), answer_to(event, outcome))
         assert (late.status_code, late.json()["reason"]) == (409, "not-pending")
-        assert (await page.get("/api/asks")).json() == {"asks": [], "total": 0, "next": None}
+        assert (await page.get("/api/asks")).json() == {"asks": [], "total": 0, "next": None, "notices": []}
     assert await decisions(house, event) == []  # the worker writes `cancelled`, nobody else anything
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from placet.session.errors import StoreDamaged, StoreLocked
+from placet.session.errors import StoreDamaged, StoreFull, StoreGone, StoreLocked, StoreRemoved
 from tests.web.rig import House
 
 pytestmark = pytest.mark.anyio
@@ -70,7 +70,7 @@ async def test_what_is_not_there_is_not_found(shared: House, verb: str, path: st
     ("error", "status", "code"),
     [
         (StoreLocked("another process holds /home/somebody/placet.db"), 503, "not-recorded"),
-        (StoreDamaged("pos 7 of /home/somebody/placet.db", "the checksum differs"), 503, "not-recorded"),
+        (StoreDamaged("pos 7 of /home/somebody/placet.db", "the checksum differs"), 503, "damaged"),
         (RuntimeError("secret-token in /home/somebody"), 500, "broken"),
     ],
 )
@@ -88,6 +88,37 @@ async def test_a_failure_inside_leaks_nothing_and_the_server_lives_on(
         assert "somebody" not in answer.text and "Traceback" not in answer.text and "secret" not in answer.text
         assert answer.headers["cache-control"] == "no-store"
         assert (await page.get("/api/sessions")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("error", "matter", "advice"),
+    [
+        (StoreFull("no space left for /home/somebody/placet.db"), "disk that holds the log is full", "Free some space"),
+        (
+            StoreLocked("another process holds /home/somebody/placet.db"),
+            "held the log for too long",
+            "End that program",
+        ),
+        (StoreRemoved("/home/somebody/placet.db was removed"), "removed or replaced", "put it back"),
+        (StoreGone("/home/somebody/placet.db does not answer"), "did not answer", "Try again"),
+        (StoreDamaged("/home/somebody/placet.db", "malformed"), "store of placet is damaged", "placet log verify"),
+    ],
+)
+async def test_what_is_the_matter_with_the_store_is_told_apart_with_the_right_advice(
+    house: House, monkeypatch: pytest.MonkeyPatch, error: Exception, matter: str, advice: str
+) -> None:
+    async def fails(*args: object, **how: object) -> object:
+        raise error
+
+    session = await house.session()
+    async with house.page() as page:
+        with monkeypatch.context() as broken:
+            broken.setattr(house.store, "append", fails)
+            answer = await page.post(f"/api/sessions/{session}/messages", {"text": "t", "id": "m-1"})
+    said = answer.json()["error"]
+    assert answer.status_code == 503
+    assert matter in said["message"] and advice in said["hint"]
+    assert "somebody" not in answer.text
 
 
 async def test_a_log_with_a_lone_surrogate_can_be_read(house: House) -> None:

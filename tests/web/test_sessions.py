@@ -102,7 +102,7 @@ async def test_rename_archive_and_delete(house: House) -> None:
         assert (renamed.json()["title"], archived.json()["archived"]) == ("New", True)
         assert (await page.client.delete(path)).status_code == 204
         assert (await page.get(path)).status_code == 404
-        assert (await page.get("/api/sessions")).json() == {"sessions": []}
+        assert (await page.get("/api/sessions")).json() == {"sessions": [], "notices": []}
 
 
 async def test_a_running_session_is_not_deleted(house: House) -> None:

@@ -18,7 +18,7 @@ from placet.agent.mailbox import INBOX
 from placet.agent.speech import Delta, Partial
 from placet.agent.worker import LOOK_AGAIN, Worker
 from placet.kernel.bus import Bus
-from placet.session.errors import LeaseLost, StoreError, UnknownEvent, UnknownSession
+from placet.session.errors import LeaseLost, StoreDamaged, StoreError, UnknownEvent, UnknownSession
 from placet.session.event import Event
 from placet.session.ids import SessionId
 
@@ -124,6 +124,9 @@ class Crew:
             logger.warning("session %s cannot be worked on: %s", session, error)
             return True
         except StoreError as error:
+            if isinstance(error, StoreDamaged) and error.session == session:
+                logger.error("session %s is left alone: %s", session, error)
+                return True
             logger.warning("session %s: the store does not answer: %s", session, error)
         except Exception:  # one broken session must not stop the others; its log speaks at the next try
             logger.exception("session %s: the worker failed", session)

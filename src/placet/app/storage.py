@@ -4,6 +4,7 @@ import logging
 
 from placet.app.errors import Refused
 from placet.app.places import Places
+from placet.app.program import program
 from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.session.errors import StoreDamaged, StoreError, StoreFormat, StoreFull, StoreLocked
 from placet.session.store import Store
@@ -37,7 +38,8 @@ def refusal(error: StoreError, places: Places) -> Refused:
             return Refused(
                 str(error)[0].upper() + str(error)[1:],
                 why="It is never loaded in part",
-                hint=f"Restore {places.database} from a copy, or move it away to begin anew",
+                hint=f"See all damage with: {program()} log verify. Restore {places.database} from a copy, or move it"
+                " away to begin anew",
             )
         case StoreFormat():
             return Refused(str(error)[0].upper() + str(error)[1:])

@@ -9,14 +9,14 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from placet.app.errors import NoServer, Refused
+from placet.app.program import program
 from placet.approval.outcome import Outcome
 from placet.cli import output, process
 from placet.cli.card import card, decided, summary
 from placet.cli.client import Client, Reply, segment
-from placet.cli.output import fail, say, say_json
+from placet.cli.output import fail, say, say_json, told
 
 _TYPED = 6
-_READ_AGAIN = "Read it again with: placet inbox show"
 _LISTED = ("id", "session", "sessionName", "agent", "tool", "askedAt", "state", "position", "total", "fullAccess")
 _AsJson = Annotated[bool, Parameter(help="Print JSON.")]
 
@@ -39,9 +39,9 @@ def list_(*, json: _AsJson = False) -> int:
         cursor = page.get("next")
         if not cursor:
             break
-    if not shown and not json:
+    if not (shown or json or page["notices"]):
         say("No ask is open.")
-    return 0
+    return told(page["notices"])
 
 
 def show(ask: Annotated[str, Parameter(help="Its id.")], /, *, json: _AsJson = False) -> int:
@@ -74,13 +74,13 @@ def allow(
         fail(
             "Allowing without a terminal needs the whole digest",
             why="A yes is about exact bytes, and nobody was shown them here",
-            hint=f"Read the ask with: placet inbox show {ask}. Then give --digest FULL",
+            hint=f"Read the ask with: {program()} inbox show {ask}. Then give --digest FULL",
             code=2,
         )
     if digest is None:
         view = _confirmed(client, ask)
     elif digest != view["digest"]:
-        fail("The digest is not that of this ask", why="The ask stays open", hint=_READ_AGAIN)
+        fail("The digest is not that of this ask", why="The ask stays open", hint=f"Read it again with: {program()} inbox show {ask}")
     return _answer(client, view, Outcome.ALLOWED_ONCE, None, json=json)
 
 
@@ -97,7 +97,7 @@ def reject(
     client = Client(process.places())
     view = _open_view(client, ask)
     if digest is not None and digest != view["digest"]:
-        fail("The digest is not that of this ask", why="The ask stays open", hint=_READ_AGAIN)
+        fail("The digest is not that of this ask", why="The ask stays open", hint=f"Read it again with: {program()} inbox show {ask}")
     return _answer(client, view, Outcome.REJECTED, because, stop=stop, json=json)
 
 

@@ -2,8 +2,8 @@
 
 import json
 import sys
-from collections.abc import Mapping
-from typing import NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
 
 from placet.app.errors import Refused
 from placet.cli.visible import visible, visible_line
@@ -22,6 +22,13 @@ def show(text: str) -> None:
 def warn(text: str) -> None:
     """Print one line to stderr."""
     print(f"placet: {visible_line(text)}", file=sys.stderr, flush=True)
+
+
+def told(notices: Sequence[Mapping[str, Any]]) -> int:
+    """Print what a list had to leave out, a line each to stderr; the exit code of the list."""
+    for notice in notices:
+        warn(notice["text"])
+    return 1 if notices else 0
 
 
 def say_json(value: Mapping[str, object]) -> None:

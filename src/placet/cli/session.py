@@ -11,7 +11,7 @@ from placet.app.errors import Refused
 from placet.cli import process
 from placet.cli.card import session_name
 from placet.cli.client import Client, segment
-from placet.cli.output import say, say_json, show
+from placet.cli.output import say, say_json, show, told
 from placet.cli.visible import visible_line
 
 
@@ -38,7 +38,8 @@ def new(
 
 def list_(*, json: Annotated[bool, Parameter(help="Print one JSON object for each session.")] = False) -> int:
     """List the sessions, with their state and the number of open asks."""
-    sessions = Client(process.places()).get("/api/sessions")["sessions"]
+    answer = Client(process.places()).get("/api/sessions")
+    sessions = answer["sessions"]
     for session in sessions:
         if json:
             say_json(session)
@@ -46,9 +47,9 @@ def list_(*, json: Annotated[bool, Parameter(help="Print one JSON object for eac
         asks = f", {session['openAsks']} open" if session["openAsks"] else ""
         name = session_name(session["name"])
         show(f"{session['id']}  {session['status']}{asks}  {session['preset']}  {visible_line(session['cwd'])}  {name}")
-    if not sessions and not json:
+    if not (sessions or json or answer["notices"]):
         say("No session yet.")
-    return 0
+    return told(answer["notices"])
 
 
 def move_away(session: str, path: str) -> int:

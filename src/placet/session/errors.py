@@ -57,6 +57,10 @@ class StoreGone(StoreError):
     """The store did not answer, so nobody knows whether the append is there: look it up by its key, or stop working."""
 
 
+class StoreRemoved(StoreGone):
+    """The file was removed or replaced while it was open; nothing was appended. Stop, put it back, and start again."""
+
+
 class StoreLocked(StoreGone):
     """Another process held the store for too long; nothing was appended. Try again, or find who holds it."""
 

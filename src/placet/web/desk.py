@@ -13,6 +13,7 @@ import anyio
 from fastapi import Depends, Request
 
 from placet.kernel.bus import Bus
+from placet.session.errors import StoreDamaged
 from placet.session.store import Bell
 from placet.web.gestures.tries import Tries
 from placet.web.page import Page
@@ -21,6 +22,7 @@ from placet.web.security.keyring import Keyring
 from placet.web.security.links import Links
 from placet.web.security.serverkey import ServerKey, open_server_key
 from placet.web.services import Services
+from placet.web.views import damage
 from placet.web.views.full_access import FullAccess
 from placet.web.views.summaries import Summaries
 
@@ -61,6 +63,7 @@ class Desk:
         self._lines = Tries(services.clock, LINES)
         self.wrong_answers = Tries(services.clock, WRONG_ANSWERS)
         self._server_key: ServerKey | None = None
+        self._told: set[str] = set()
 
     @property
     def server_key(self) -> ServerKey:
@@ -72,11 +75,12 @@ class Desk:
     async def open(self) -> AsyncIterator[None]:
         """Load what the log says, follow it, and let go of everybody who waits when the block ends.
 
-        Raises PlantedKey for a server key that is not placet's own.
+        Raises PlantedKey for a server key that is not placet's own, StoreDamaged where not only single sessions are.
         """
         self._server_key = await open_server_key(self.services.state, self.services.store)
         async with self.services.store.doorbell() as bell, anyio.create_task_group() as tasks:
             await self.summaries.load()
+            await self._tell_damage()
             tasks.start_soon(self._follow, bell)
             try:
                 yield
@@ -101,10 +105,22 @@ class Desk:
         while True:
             try:
                 await self.summaries.catch_up()
+                await self._tell_damage()
+            except StoreDamaged as error:
+                self._tell_once(f"{damage.said(error)} {damage.hint(error)}")
             except Exception as error:  # a store that fails now may answer later; requests say so meanwhile
                 logger.warning("the log could not be read for the screens: %s", error)
             self.news.notify(None)
             await bell.wait(READ_AGAIN)
+
+    async def _tell_damage(self) -> None:
+        for notice in await damage.notices(self.services.store):
+            self._tell_once(notice.text)
+
+    def _tell_once(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self.say(Said("damaged-log", text))
 
 
 def desk_of(request: Request) -> Desk:

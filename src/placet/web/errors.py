@@ -110,6 +110,13 @@ class NotRecorded(ApiError):
     code = "not-recorded"
 
 
+class Damaged(ApiError):
+    """The installation's fault: the log is damaged there, and sending it again does not help."""
+
+    status = 503
+    code = "damaged"
+
+
 class UnlistedRoute(Exception):
     """The programmer's fault: a route declares no right. Declare one with `rights.needs`."""
 

@@ -11,8 +11,18 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from placet.session.errors import StoreError, StoreGone, UnknownEvent, UnknownSession
-from placet.web.errors import ApiError, BadRequest, JobsRunning, NotFound, NotRecorded, Unacceptable
+from placet.session.errors import (
+    StoreDamaged,
+    StoreError,
+    StoreFormat,
+    StoreFull,
+    StoreLocked,
+    StoreRemoved,
+    UnknownEvent,
+    UnknownSession,
+)
+from placet.web.errors import ApiError, BadRequest, Damaged, JobsRunning, NotFound, NotRecorded, Unacceptable
+from placet.web.views import damage
 
 logger = logging.getLogger(__name__)
 
@@ -71,9 +81,28 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 async def _store(request: Request, error: Exception) -> Response:
+    assert isinstance(error, StoreError)
     logger.error("the store failed: %s", error)
-    why = "the log did not take it in time" if isinstance(error, StoreGone) else "the log cannot be read"
-    return refusal(NotRecorded(f"not recorded: {why}", hint="Try again; the terminal of placet says more."))
+    if isinstance(error, StoreDamaged):
+        return refusal(Damaged(damage.said(error), hint=damage.hint(error)))
+    why, hint = _trouble(error)
+    fate = "not read" if request.method == "GET" else "not recorded"
+    return refusal(NotRecorded(f"{fate}: {why}", hint=hint))
+
+
+def _trouble(error: StoreError) -> tuple[str, str]:
+    """Return what is the matter with the store, and what to do; names no path."""
+    match error:
+        case StoreFull():
+            return "the disk that holds the log is full", "Free some space on it, then try again."
+        case StoreLocked():
+            return "another program has held the log for too long", "End that program, or wait for it, then try again."
+        case StoreRemoved():
+            return "the file of the log was removed or replaced", "Stop placet, put it back, then start again."
+        case StoreFormat():
+            return "the log has a format that this placet does not know", "The terminal of placet says more."
+        case _:
+            return "the log did not answer", "Try again; the terminal of placet says more."
 
 
 async def _unknown_session(request: Request, error: Exception) -> Response:

@@ -131,10 +131,6 @@ class Summary(Wire):
     turn: int | None
 
 
-class Sessions(Wire):
-    sessions: list[Summary]
-
-
 class NewSession(Wire):
     cwd: PathText
     preset: Name | None = None
@@ -309,12 +305,6 @@ class AskView(Wire):
     earlier_run: bool
     full_access: bool
     script_covered: bool = False
-
-
-class Asks(Wire):
-    asks: list[AskView]
-    total: int
-    next: str | None
 
 
 class Answer(Wire):

@@ -1,10 +1,26 @@
-"""The JSON shapes of one opened session: its newest events, what is being said, its asks and its jobs."""
+"""The JSON shapes of lists, and of one opened session: its newest events, what is being said, its asks and its jobs."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from placet.web.wire import AskView, CallKey, JobName, PartialText, Permissions, Summary, Wire, WireEvent
+from placet.web.wire import AskView, CallKey, JobName, NoticeView, PartialText, Permissions, Summary, Wire, WireEvent
+
+
+class Sessions(Wire):
+    """All sessions but those whose log is damaged; each of these has a notice."""
+
+    sessions: list[Summary]
+    notices: list[NoticeView]
+
+
+class Asks(Wire):
+    """Open asks of all sessions but those whose log is damaged; each of these has a notice."""
+
+    asks: list[AskView]
+    total: int
+    next: str | None
+    notices: list[NoticeView]
 
 
 class EventPage(Wire):

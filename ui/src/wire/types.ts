@@ -34,10 +34,12 @@ export interface AskView {
   scriptCovered?: boolean;
 }
 
+/** Open asks of all sessions but those whose log is damaged; each of these has a notice. */
 export interface Asks {
   asks: AskView[];
   total: number;
   next: string | null;
+  notices: NoticeView[];
 }
 
 /** The answer does not fit the ask; the ask stays open. */
@@ -321,8 +323,10 @@ export interface SessionView {
   cursor: string;
 }
 
+/** All sessions but those whose log is damaged; each of these has a notice. */
 export interface Sessions {
   sessions: Summary[];
+  notices: NoticeView[];
 }
 
 export interface SignedFile {

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from placet.session.errors import StoreGone
+from placet.session.errors import StoreGone, StoreRemoved
 
 from .schema import WAIT, connect_reader, connect_writer, retried, store_error
 
@@ -162,7 +162,7 @@ class Writer(Worker):
     def _commit(self, db: sqlite3.Connection, batch: list[Job]) -> bool:
         before = db.total_changes
         if _identity(self._path) != self._file:
-            raise StoreGone(f"{self._path} was removed or replaced while it was open: stop placet and put it back")
+            raise StoreRemoved(f"{self._path} was removed or replaced while it was open: stop placet and put it back")
         retried(lambda: db.execute("BEGIN IMMEDIATE"), self._path, self._wait)
         for job in batch:
             db.execute("SAVEPOINT job")

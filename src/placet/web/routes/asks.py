@@ -10,7 +10,8 @@ from placet.web.gestures.decision import decide
 from placet.web.rights import Right, needs
 from placet.web.security.caller import CallerDep
 from placet.web.views import asks as views
-from placet.web.wire import Accepted, Answer, Asks, AskView, BadResponseBody, ErrorBody, NotPendingBody
+from placet.web.wire import Accepted, Answer, AskView, BadResponseBody, ErrorBody, NotPendingBody
+from placet.web.wire_session import Asks
 
 router = APIRouter(tags=["asks"])
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 from placet.web.desk import DeskDep
 from placet.web.gestures.creation import is_new
 from placet.web.rights import Right, needs
+from placet.web.views import damage
 from placet.web.views.permissions import options
 from placet.web.wire import Config, ModelChoice, NoticeView, Person
 
@@ -16,6 +17,7 @@ router = APIRouter(tags=["configuration"])
 async def config(desk: DeskDep) -> Config:
     """Return the facts of this installation; none of them is a secret."""
     facts = desk.services.installation
+    found = await damage.notices(desk.services.store)
     return Config(
         version=facts.version,
         instance=desk.instance,
@@ -29,5 +31,5 @@ async def config(desk: DeskDep) -> Config:
         home=str(facts.home),
         suggested_cwd=str(facts.suggested_cwd),
         suggested_is_new=await to_thread.run_sync(is_new, facts.suggested_cwd),
-        notices=[NoticeView(level=level, code=code, text=text) for level, code, text in facts.notices],
+        notices=[*(NoticeView(level=level, code=code, text=text) for level, code, text in facts.notices), *found],
     )

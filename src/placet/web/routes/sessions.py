@@ -10,9 +10,10 @@ from placet.web.gestures.creation import create
 from placet.web.gestures.session import change, delete
 from placet.web.rights import Right, needs
 from placet.web.security.caller import CallerDep
+from placet.web.views import damage
 from placet.web.views import sessions as views
-from placet.web.wire import ErrorBody, NewSession, SessionChange, Sessions, Summary
-from placet.web.wire_session import EventPage, SessionView
+from placet.web.wire import ErrorBody, NewSession, SessionChange, Summary
+from placet.web.wire_session import EventPage, Sessions, SessionView
 
 router = APIRouter(tags=["sessions"])
 
@@ -22,7 +23,8 @@ Id = Annotated[str, Path(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 @router.get("/api/sessions", dependencies=[needs(Right.READ)])
 async def sessions(desk: DeskDep) -> Sessions:
     """List all sessions, the one with the newest event first."""
-    return Sessions(sessions=await desk.summaries.all())
+    summaries = await desk.summaries.all()
+    return Sessions(sessions=summaries, notices=await damage.notices(desk.services.store))
 
 
 @router.post("/api/sessions", status_code=201, dependencies=[needs(Right.ANSWER)])

@@ -6,7 +6,9 @@ from placet.approval.view import AskView as View
 from placet.session.ids import AskId, SessionId
 from placet.web.desk import Desk
 from placet.web.errors import NotFound, Unacceptable
-from placet.web.wire import Asks, AskView
+from placet.web.views import damage
+from placet.web.wire import AskView
+from placet.web.wire_session import Asks
 
 PAGE = 50
 
@@ -23,7 +25,8 @@ async def open_page(desk: Desk, cursor: str | None) -> Asks:
     await desk.summaries.catch_up()
     page = await desk.services.inbox.open(after=_position(cursor), limit=PAGE)
     asks = [ask_view(desk, view) for view in page.asks]
-    return Asks(asks=asks, total=page.total, next=None if page.next is None else str(page.next))
+    after = None if page.next is None else str(page.next)
+    return Asks(asks=asks, total=page.total, next=after, notices=await damage.notices(desk.services.store))
 
 
 async def of_session(desk: Desk, session: SessionId) -> list[AskView]:
@@ -37,7 +40,7 @@ async def one(desk: Desk, ask: AskId) -> AskView:
     view = await desk.services.inbox.get(ask)
     if view is None:
         raise NotFound("there is no such ask", code="unknown-ask")
-    await desk.summaries.catch_up()
+    await desk.summaries.line(view.session)
     return ask_view(desk, view)
 
 

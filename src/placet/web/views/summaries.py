@@ -64,8 +64,12 @@ class Summaries:
         self._one_at_a_time = anyio.Lock()
 
     async def load(self) -> None:
-        """Read what the store holds: everything small, and of the asks only those that are open."""
+        """Read what the store holds: everything small, and of the asks only those that are open.
+
+        Looks for damage first that would be shown as a shorter list. Raises StoreDamaged if all of the store has it.
+        """
         store = self._services.store
+        await store.damaged(look=True)
         async with self._one_at_a_time:
             await self._read(FOLLOWED)
             # what was asked or decided since the cursor comes again with the next pass, and changes nothing twice
@@ -82,7 +86,8 @@ class Summaries:
         await self.catch_up()
         heads = await self._services.store.sessions()
         self._forget_others({head.id for head in heads})
-        return [_summary(head, self._lines[head.id]) for head in heads if head.id in self._lines]
+        damaged = await self._services.store.damaged()
+        return [_summary(head, self._lines[head.id]) for head in heads if head.id in self._lines.keys() - damaged]
 
     async def of(self, session: SessionId) -> Summary:
         """Return the summary of one session; raises UnknownSession."""
@@ -94,8 +99,10 @@ class Summaries:
         return _summary(SessionHead(session, newest[0].seq, newest[0].time, newest[0].pos), line)
 
     async def line(self, session: SessionId) -> Line:
-        """Return what is known of one session; raises UnknownSession."""
+        """Return what is known of one session; raises UnknownSession, and StoreDamaged if its log is known to be."""
         await self.catch_up()
+        if (damage := (await self._services.store.damaged()).get(session)) is not None:
+            raise damage
         if session not in self._lines:
             raise UnknownSession(session)
         return self._lines[session]
