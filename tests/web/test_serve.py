@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from placet.web.errors import AlreadyServing, PlantedKey, PortTaken
-from placet.web.ports import NEARBY, take_port
+from placet.web.listening.ports import NEARBY, take_port
 from placet.web.security.serverkey import NAME
 from tests.web.outside import server
 from tests.web.rig import free_port, running, state_in

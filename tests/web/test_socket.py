@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from placet.web.errors import AlreadyServing
+from placet.web.listening.socket import listen
 from placet.web.security import peer as peers
 from placet.web.security.processes import Process, look
-from placet.web.socket import listen
 from tests.web.outside import Outside, server
 from tests.web.rig import House, answer_to, path_of, state_in
 

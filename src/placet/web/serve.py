@@ -19,10 +19,10 @@ from placet.web import linkfile
 from placet.web.app import PlacetApp, create_app
 from placet.web.desk import Desk, Said
 from placet.web.gestures.linking import new_link
-from placet.web.ports import Port, take_port
+from placet.web.listening.ports import Port, take_port
+from placet.web.listening.socket import Ear, PeerProtocol, listen
 from placet.web.security.links import LIFE_MS
 from placet.web.services import Services
-from placet.web.socket import Ear, PeerProtocol, listen
 from placet.web.wire_link import NewLink
 
 PATIENCE = 2  # seconds that open requests get at the end; streams end by themselves
