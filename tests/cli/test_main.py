@@ -51,6 +51,19 @@ def test_a_wrong_word_is_one_line_and_exit_code_2(cli: Cli, one_line: OneLine, a
 
 
 @pytest.mark.parametrize(
+    ("arguments", "verb"),
+    [
+        (["inbox", "show"], "inbox show"), (["inbox", "nonsense"], "inbox"), (["web", "--nonsense"], "web"),
+        (["session", "end-job"], "session end-job"), (["nonsense"], ""),
+    ],
+)  # fmt: skip
+def test_a_wrong_word_leads_to_the_help_of_its_verb(
+    cli: Cli, one_line: OneLine, arguments: list[str], verb: str
+) -> None:
+    assert one_line(cli(*arguments)).endswith(f"placet {verb} --help".replace("  ", " "))
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["inbox", "list"], ["inbox", "show", "a-1"], ["inbox", "reject", "a-1"], ["link"], ["session", "list"],

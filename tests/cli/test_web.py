@@ -197,12 +197,16 @@ def test_apr_05_a_clean_end_settles_nothing_and_leaves_no_traceback(
         assert [again["id"] for again in lines(cli, "inbox", "list", "--json")] == [ask["id"]]
 
 
-def test_a_second_start_says_so_and_how_to_get_a_link(calm: Server, one_line: OneLine) -> None:
+def test_a_second_start_says_so_and_gives_a_fresh_link_to_the_first(calm: Server) -> None:
     second = calm.cli("web", "--no-open", "--port", "0")
-    assert second.returncode == 1
-    assert "running already" in one_line(second)
-    assert "placet link" in second.stderr
+    assert (second.returncode, second.stderr) == (0, "")
+    assert "running already" in second.stdout
+    assert f"http://127.0.0.1:{calm.port}/#link=" in second.stdout and calm.link not in second.stdout
     assert calm.cli("inbox", "list").returncode == 0
+
+
+def test_the_server_says_the_number_by_which_it_can_be_killed(calm: Server) -> None:
+    assert f"as process {calm.process.pid}." in calm.said
 
 
 def test_link_prints_another_link(calm: Server) -> None:

@@ -11,6 +11,7 @@ from anyio import to_thread
 from placet import __version__
 from placet.agent.model.catalogue import offers
 from placet.app.composition import PERSON, Placet
+from placet.app.program import program
 from placet.app.storage import dropped_from
 from placet.permission.knobs import Knobs
 from placet.sandbox.workspace.check import WorkspaceFacts, check
@@ -65,7 +66,8 @@ def notices(report: Mapping[str, Any], *, model: str, real: bool, dropped: str |
         found.append(("info", "rehearsal", text))
     chosen = next((backend for backend in report["backends"] if backend["name"] == report["chosen"]), None)
     if chosen is None:
-        text = "No sandbox works on this machine: commands are refused. See what helps with: placet doctor"
+        helps = f"{program(anywhere=True)} doctor"
+        text = f"No sandbox works on this machine: commands are refused. See what helps with: {helps}"
         found.append(("error", "no-sandbox", text))
     elif chosen["enforcement"] != "full":
         found.append(("warn", "partial-sandbox", " ".join(chosen["not_governed"])))

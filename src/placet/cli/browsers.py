@@ -5,6 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from placet.app.program import program
 from placet.cli import process
 from placet.cli.client import Client, segment
 from placet.cli.output import fail, say, say_json, show
@@ -32,7 +33,7 @@ def sign_out(key: Annotated[str, Parameter(help="Its key, or at least six charac
     client = Client(process.places())
     found = [page for page in client.get("/api/pages")["pages"] if page["keyId"].startswith(key)]
     if len(key) < _SHORTEST or len(found) != 1:
-        fail("This names no single browser", hint="See their keys with: placet browsers list", code=2)
+        fail("This names no single browser", hint=f"See their keys with: {program()} browsers list", code=2)
     client.post(f"/api/pages/{segment(found[0]['keyId'])}/revoke", {})
     say(f"Signed out: {visible_line(found[0]['label'] or 'a browser without a name')}, key {found[0]['keyId'][:8]}.")
     return 0

@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 
 from placet.app.errors import NoServer, Refused
 from placet.app.places import Places
+from placet.app.program import program
 
 _SECONDS = 30.0
 
@@ -79,7 +80,7 @@ class Client:
 
 def segment(text: str) -> str:
     """An id as one segment of a path, whatever somebody typed."""
-    return quote(text, safe="")
+    return quote(text, safe="", errors="surrogateescape")
 
 
 class _SocketConnection(http.client.HTTPConnection):
@@ -98,7 +99,7 @@ class _SocketConnection(http.client.HTTPConnection):
             raise NoServer(
                 "No placet server is running for this account",
                 why=f"Nothing answers on {path}",
-                hint="Start one with: placet web",
+                hint=f"Start one with: {program()} web",
             ) from error
         except PermissionError as error:
             raise NoServer(

@@ -80,7 +80,11 @@ def allow(
     if digest is None:
         view = _confirmed(client, ask)
     elif digest != view["digest"]:
-        fail("The digest is not that of this ask", why="The ask stays open", hint=f"Read it again with: {program()} inbox show {ask}")
+        fail(
+            "The digest is not that of this ask",
+            why="The ask stays open",
+            hint=f"Read it again with: {program()} inbox show {ask}",
+        )
     return _answer(client, view, Outcome.ALLOWED_ONCE, None, json=json)
 
 
@@ -97,7 +101,11 @@ def reject(
     client = Client(process.places())
     view = _open_view(client, ask)
     if digest is not None and digest != view["digest"]:
-        fail("The digest is not that of this ask", why="The ask stays open", hint=f"Read it again with: {program()} inbox show {ask}")
+        fail(
+            "The digest is not that of this ask",
+            why="The ask stays open",
+            hint=f"Read it again with: {program()} inbox show {ask}",
+        )
     return _answer(client, view, Outcome.REJECTED, because, stop=stop, json=json)
 
 

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from placet.app.program import program
 from placet.cli import output, process
 from placet.cli.output import fail, say, say_json
 from placet.cli.visible import visible_line
@@ -111,7 +112,10 @@ async def _store() -> "AsyncIterator[Store]":
 
     places = process.places()
     if not places.database.exists():
-        fail(f"There is no store at {places.database}", hint="Start a session first, with placet web or placet run")
+        fail(
+            f"There is no store at {places.database}",
+            hint=f"Start a session first, with {program()} web or {program()} run",
+        )
     store = await open_store(places)
     try:
         yield store
@@ -124,9 +128,9 @@ async def _events(store: "Store", session: "str | SessionId") -> "AsyncIterator[
 
     after, name = -1, SessionId(str(session))
     while True:
-        page = await store.read(name, after=after, limit=_PAGE)
+        page = await store.read(name, after=after, limit=_PAGE) if name.isascii() else []  # as every id is
         if not page and after == -1:
-            fail(f"There is no session {session}", hint="See: placet session list")
+            fail(f"There is no session {session}", hint=f"See: {program()} session list")
         for event in page:
             yield event
         if len(page) < _PAGE:

@@ -4,6 +4,7 @@ from typing import Any
 
 import anyio
 
+from placet.app.program import program
 from placet.approval.outcome import Outcome, grants
 from placet.cli.card import decided
 from placet.cli.log import as_json as event_json
@@ -104,7 +105,7 @@ def appeared(meta: Any, session: str) -> list[str]:
         lines.append(f"  and {meta['appearedMore']} more")
     if things:
         lines.insert(0, "Made or changed by this call: files that other programs of yours will run")
-        lines.append(f"  To move one away, while placet runs: placet session move-away {session} PATH")
+        lines.append(f"  To move one away, while placet runs: {program()} session move-away {session} PATH")
     if meta.get("appearedPartly"):
         lines.append("The folder holds more than placet looks through after a call: there may be other such files.")
     return lines

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from placet.app.errors import Refused
+from placet.app.program import program
 from placet.cli import process
 from placet.cli.output import fail
 from placet.cli.session import absolute
@@ -44,7 +45,7 @@ def run(
     import anyio
 
     if not task.strip():
-        fail("The task is empty", hint='Say what is to be done: placet run "..."', code=2)
+        fail("The task is empty", hint=f'Say what is to be done: {program()} run "..."', code=2)
     config = process.configuration({"model.name": model, "default_preset": preset})
     return anyio.run(_run, config, _Task(task, absolute(cwd), policy, json))
 

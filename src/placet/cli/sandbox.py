@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from placet.app.program import program
 from placet.cli import process
 from placet.cli.output import fail, warn
 from placet.cli.session import absolute
@@ -34,7 +35,7 @@ def sandbox(
     import anyio
 
     if not command:
-        fail("There is no command", hint="Name one after --: placet sandbox -- ls -la", code=2)
+        fail("There is no command", hint=f"Name one after --: {program()} sandbox -- ls -la", code=2)
     return anyio.run(_run, process.configuration({}), command, mode, absolute(cwd), backend)
 
 

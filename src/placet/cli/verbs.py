@@ -10,6 +10,7 @@ import cyclopts
 
 from placet.app.errors import Refused
 from placet.app.places import Places
+from placet.app.program import program
 from placet.cli import process
 from placet.cli.output import warn
 
@@ -114,7 +115,7 @@ def run(arguments: Sequence[str], *, umask: int) -> int:
         return result if isinstance(result, int) else 0
     except cyclopts.CycloptsError as error:
         words = " ".join(str(error).split())
-        warn(f"{words} See: placet --help")
+        warn(f"{words} See: {' '.join([program(), *_verb(arguments)])} --help")
         return USAGE
     except Refused as error:
         warn(error.line())
@@ -126,6 +127,16 @@ def run(arguments: Sequence[str], *, umask: int) -> int:
         return 1
     except Exception as error:
         return _unforeseen(error)
+
+
+def _verb(words: Sequence[str]) -> list[str]:
+    """The part of a command line that names a verb, whose help says more than the general one."""
+    if words[:1] and words[0] in dict(_VERBS):
+        return [words[0]]
+    for name, _, verbs in _GROUPS:
+        if list(words[:1]) == [name]:
+            return [name, *(word for word in words[1:2] if word in {_typed(verb) for verb, _ in verbs})]
+    return []
 
 
 def _unforeseen(error: Exception) -> int:

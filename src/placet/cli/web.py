@@ -1,5 +1,6 @@
 """`placet web`: the server and the page, with the workers of its sessions in the same process."""
 
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,6 +8,7 @@ from cyclopts import Parameter
 
 from placet.app.errors import Refused
 from placet.cli import process
+from placet.cli.client import Client
 from placet.cli.output import say, warn
 
 if TYPE_CHECKING:
@@ -23,13 +25,29 @@ def web(
 ) -> int:
     """Start the server and the page, and print one link that signs a browser in.
 
-    Ends with Ctrl-C or SIGTERM; what is open then stays open, and is there again at the next start.
+    Ends with Ctrl-C or SIGTERM; what is open then stays open, and is there again at the next start. Where a server of
+    this account runs already, this prints a link to it and starts nothing.
     """
     import anyio
 
     config = process.configuration({"port": port, "model.name": model})
-    anyio.run(_serve, config, config.settings.open_browser and not no_open)
+    try:
+        anyio.run(_serve, config, config.settings.open_browser and not no_open)
+    except OtherRuns:
+        _point_to_the_other()
     return 0
+
+
+class OtherRuns(Exception):
+    """A server of this account is running already, and nothing was started."""
+
+
+def _point_to_the_other() -> None:
+    """Print a link to the server that runs; what was wanted of a new one does not touch it."""
+    made = Client(process.places()).post("/api/links", {})
+    say("placet is running already; nothing was started, and its settings stay as they are.")
+    say(f"Sign a browser in, within two minutes: {made['url']}")
+    say(f"Where the link cannot be followed, open {made['url'].split('#')[0]} and type the code {made['code']}.")
 
 
 async def _serve(config: "Config", open_browser: bool) -> None:
@@ -57,8 +75,7 @@ async def _serve(config: "Config", open_browser: bool) -> None:
                         await serve(services, port=config.settings.port, started=started, say=_say)
                         tasks.cancel_scope.cancel()
         except AlreadyServing as error:
-            what = "A placet server of this account is running already"
-            raise Refused(what, hint="Get another link to it with: placet link") from error
+            raise OtherRuns from error
         except (PortTaken, PlantedKey, PageDamaged) as error:
             raise Refused(str(error)) from error
 
@@ -72,7 +89,8 @@ def _tell(serving: "Serving", *, open_browser: bool) -> None:
     installation = serving.desk.services.installation
     for _, _, text in installation.notices:
         say(text)
-    say(f"placet is running. Sign a browser in, within two minutes: {serving.link.url}")
+    say(f"placet is running, as process {os.getpid()}.")
+    say(f"Sign a browser in, within two minutes: {serving.link.url}")
     say(f"Where the link cannot be followed, open {serving.url} and type the code {serving.link.code}.")
     if open_browser and serving.no_page is None:
         from placet.cli.browser import open_page
