@@ -4,7 +4,10 @@ import { Icon } from "../theme/icons";
 import type { Config } from "../wire/shapes";
 import { useWords } from "../words/words";
 
-/** Said before the first command: that the model is not real, and what the sandbox of this machine does not hold. */
+/**
+ * Said before the first command: that the model is not real, and what the sandbox of this machine does not hold. The
+ * list can be folded; its headline stays.
+ */
 export const Limits = ({ config, model }: { config: Config; model: string }) => {
   const words = useWords();
   const [read, setRead] = useState(() => sessionStorage.getItem("placet.limits") === config.instance);
@@ -15,7 +18,6 @@ export const Limits = ({ config, model }: { config: Config; model: string }) => 
   const notices = config.notices.filter((one) => one.level !== "info" && !/rehearsal|sandbox|limits/.test(one.code));
   const rehearsal = model === "rehearsal" || (config.models.find((one) => one.name === model)?.real ?? true) === false;
   if (!rehearsal && !weak && !notices.length) return null;
-  const show = weak && !(read && chosen);
   return (
     <section className="limits" aria-label={words.shell.toKnow}>
       {rehearsal && (
@@ -26,33 +28,28 @@ export const Limits = ({ config, model }: { config: Config; model: string }) => 
           </span>
         </p>
       )}
-      {show && (
+      {weak && (
         <div className="limit c-wait">
           <Icon name="alert" />
-          <div>
-            <p>
+          <details
+            open={!chosen || !read}
+            onToggle={(event) => {
+              const closed = !event.currentTarget.open;
+              sessionStorage.setItem("placet.limits", closed ? config.instance : "");
+              setRead(closed);
+            }}
+          >
+            <summary>
               <b>{!chosen ? words.shell.limitsNone : chosen.enforcement === "partial" ? words.shell.limits(chosen.name) : words.shell.limitsUntested(chosen.name)}</b>
-            </p>
+            </summary>
             {gaps.length > 0 && (
-              <ul>
+              <ul tabIndex={0} aria-label={words.shell.toKnow}>
                 {gaps.map((gap) => (
                   <li key={gap}>{oneLine(gap, 400)}</li>
                 ))}
               </ul>
             )}
-          </div>
-          {chosen && (
-            <button
-              type="button"
-              className="btn small"
-              onClick={() => {
-                sessionStorage.setItem("placet.limits", config.instance);
-                setRead(true);
-              }}
-            >
-              {words.shell.understood}
-            </button>
-          )}
+          </details>
         </div>
       )}
       {notices.map((notice) => (

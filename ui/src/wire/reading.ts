@@ -147,11 +147,18 @@ export class Reading {
   async loadSessions(): Promise<void> {
     const answer = await this.quietly(() => this.client.get<{ sessions: Summary[] }>("/api/sessions"));
     if (answer) this.ledger.set({ sessions: answer.sessions });
+    else this.again("sessions", () => void this.loadSessions());
+  }
+
+  /** What could not be read is read again, so that no count and no mark stays behind the log. */
+  private again(what: string, read: () => void): void {
+    if (!["unlinked", "impostor"].includes(this.ledger.now.connection.state)) this.ledger.soon(what, 2000, read);
   }
 
   async loadAsks(): Promise<void> {
     const answer = await this.quietly(() => this.client.get<Asks>("/api/asks?state=open"));
     if (answer) this.takeAsks(answer.asks, answer.total, answer.next, true);
+    else this.again("asks", () => void this.loadAsks());
   }
 
   async moreAsks(): Promise<void> {

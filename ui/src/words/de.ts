@@ -201,7 +201,6 @@ export const de: Words = {
     limits: (backend) => `Die Sandbox hier (${backend}) setzt nur einen Teil durch:`,
     limitsNone: "Auf diesem Rechner gibt es keine brauchbare Sandbox. Befehle werden verweigert.",
     limitsUntested: (backend) => `Die Sandbox hier (${backend}) ist nicht getestet:`,
-    understood: "Gelesen",
     titleWaiting: (n, title) => (n ? `(${n}) ${title}` : title),
     loading: "Das Protokoll wird gelesen…",
     loadFailed: "Die Sitzung konnte nicht gelesen werden.",

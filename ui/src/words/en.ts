@@ -210,7 +210,6 @@ export const en = {
     limits: (backend: string) => `The sandbox here (${backend}) enforces only a part:`,
     limitsNone: "There is no usable sandbox on this machine. Commands are refused.",
     limitsUntested: (backend: string) => `The sandbox here (${backend}) has not been tested:`,
-    understood: "Read",
     titleWaiting: (n: number, title: string) => (n ? `(${n}) ${title}` : title),
     loading: "Reading the log…",
     loadFailed: "The session could not be read.",

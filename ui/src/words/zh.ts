@@ -201,7 +201,6 @@ export const zh: Words = {
     limits: (backend) => `这里的沙箱（${backend}）只能执行一部分限制：`,
     limitsNone: "本机没有可用的沙箱。命令会被拒绝。",
     limitsUntested: (backend) => `这里的沙箱（${backend}）未经测试：`,
-    understood: "已读",
     titleWaiting: (n, title) => (n ? `(${n}) ${title}` : title),
     loading: "正在读取记录…",
     loadFailed: "无法读取该会话。",
