@@ -1,5 +1,6 @@
 """The configuration: where it comes from, in which order, and how it says no."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,25 @@ def test_e7_a_wrong_file_gives_one_line_that_names_file_and_key(tmp_path: Path, 
 
 def test_the_line_about_a_refused_key_does_not_repeat_the_key(tmp_path: Path) -> None:
     assert "sk-secret" not in refused(home(tmp_path, '[model]\napi_key = "sk-secret"'))
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "folder", "huge", "endless"])
+def test_what_is_no_configuration_file_is_refused_without_waiting(tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "config.toml"
+    match kind:
+        case "fifo":
+            os.mkfifo(file)
+        case "device":
+            file.symlink_to("/dev/null")
+        case "endless":
+            file.symlink_to("/dev/zero")
+        case "folder":
+            file.mkdir()
+        case "huge":
+            file.write_text("# " + "x" * (1 << 20), encoding="utf-8")
+    line = refused(home(tmp_path))
+    assert str(file) in line
+    assert ("is larger than" if kind == "huge" else "is not a regular file") in line
 
 
 def test_a_wrong_variable_is_named(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ place for them.
 """
 
 import os
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,6 +33,9 @@ ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
 
 FLAGS: Mapping[str, str] = {"port": "--port", "model.name": "--model", "default_preset": "--preset"}
 """The flag of each setting that has one."""
+
+LARGEST_FILE = 1 << 20
+"""Bytes of config.toml at most."""
 
 RESPONDERS = ("inbox",)
 """Who can stand in the chain."""
@@ -194,13 +198,7 @@ def load(environ: Mapping[str, str], flags: Mapping[str, object] | None = None, 
 
 def _read_file(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as file:
-            owner = os.fstat(file.fileno()).st_uid
-            if owner not in (os.geteuid(), 0):
-                raise ConfigRefused(
-                    f"{path} belongs to {account_name(owner)}", hint="Make it yours, or move it away", code=2
-                )
-            return tomllib.load(file)
+        return tomllib.loads(_content(path).decode())
     except FileNotFoundError:
         return {}
     except tomllib.TOMLDecodeError as error:
@@ -209,6 +207,27 @@ def _read_file(path: Path) -> dict[str, Any]:
         raise ConfigRefused(f"{path} is not UTF-8 text", hint="Save it as UTF-8", code=2) from error
     except OSError as error:
         raise ConfigRefused(f"{path} cannot be read", why=error.strerror or str(error), code=2) from error
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of the file; waits for nobody, and takes nothing but a regular file of bounded size."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise ConfigRefused(f"{path} is not a regular file", hint="Move it away, or make it one", code=2)
+        if facts.st_uid not in (os.geteuid(), 0):
+            owner = account_name(facts.st_uid)
+            raise ConfigRefused(f"{path} belongs to {owner}", hint="Make it yours, or move it away", code=2)
+        with open(descriptor, "rb", closefd=False) as file:
+            content = file.read(LARGEST_FILE + 1)
+    finally:
+        os.close(descriptor)
+    if len(content) > LARGEST_FILE:
+        raise ConfigRefused(
+            f"{path} is larger than a configuration can be", why=f"At most {LARGEST_FILE:,} bytes are read", code=2
+        )
+    return content
 
 
 def _leaves(table: Mapping[str, Any], prefix: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
