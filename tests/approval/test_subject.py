@@ -133,9 +133,15 @@ def test_what_is_no_object_with_unique_keys_is_refused(text: str) -> None:
         parse_arguments(text)
 
 
-def test_a_very_long_number_is_refused() -> None:
-    with pytest.raises(SubjectInvalid):
-        parse_arguments('{"n":' + "9" * 100_000 + "}")
+@pytest.mark.parametrize("digits", [1001, 5000, 100_000])
+def test_a_very_long_number_is_refused_in_words_of_ours(digits: int) -> None:
+    with pytest.raises(SubjectInvalid, match=f"hold a number of {digits} digits; at most 1000 are taken") as refusal:
+        parse_arguments('{"n":' + "9" * digits + "}")
+    assert "sys." not in str(refusal.value)
+
+
+def test_a_long_number_stays_exact() -> None:
+    assert parse_arguments('{"n":' + "9" * 1000 + "}") == {"n": 10**1000 - 1}
 
 
 @given(st.text())
