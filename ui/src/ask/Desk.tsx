@@ -23,6 +23,9 @@ interface DeskProps {
 }
 
 const REST = 1500;
+/** Where the sheet covers the conversation, it leaves after this; what became of it stands in the tool card. */
+const REST_OVER = 5000;
+const covers = (): boolean => matchMedia("(max-width: 64rem)").matches;
 
 /** Which sheet lies on the desk: the chosen one, and after it was settled the next that comes, never before the person could read what became of it. */
 export const useDesk = ({ session, chosen, onChoose }: Pick<DeskProps, "session" | "chosen" | "onChoose">) => {
@@ -38,7 +41,11 @@ export const useDesk = ({ session, chosen, onChoose }: Pick<DeskProps, "session"
 
   useEffect(() => {
     const first = open[0];
-    if (!first) return;
+    if (!first) {
+      if (current?.state !== "decided" || !covers() || (answers[current.id] ?? noAnswer).state === "lost") return;
+      const timer = setTimeout(() => onChoose(null), REST_OVER);
+      return () => clearTimeout(timer);
+    }
     if (!current || (session !== undefined && current.session !== session)) return onChoose(first.id);
     if (current.state !== "decided") return;
     if ((answers[current.id] ?? noAnswer).state === "lost") return;
