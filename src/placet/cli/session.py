@@ -11,7 +11,7 @@ from placet.app.errors import Refused
 from placet.cli import process
 from placet.cli.card import session_name
 from placet.cli.client import Client, segment
-from placet.cli.output import say, say_json, show, told
+from placet.cli.output import fail, say, say_json, show, told
 from placet.cli.visible import visible_line
 
 
@@ -27,7 +27,7 @@ def new(
     """Start a session in a folder with a message, and print its id."""
     given = {"preset": preset, "policy": policy, "title": title}
     body: dict[str, object] = {key: value for key, value in given.items() if value is not None}
-    body |= {"cwd": absolute(cwd), "message": message, "key": f"cli-{secrets.token_hex(12)}"}
+    body |= {"cwd": _nameable(absolute(cwd)), "message": message, "key": f"cli-{secrets.token_hex(12)}"}
     session = Client(process.places()).post("/api/sessions", body)
     if json:
         say_json(session)
@@ -128,6 +128,19 @@ def plain(escaped: str) -> str:
     from placet.session.codec import unescape
 
     return unescape(escaped)
+
+
+def _nameable(folder: str) -> str:
+    """The folder, if its name can travel as text."""
+    try:
+        folder.encode()
+    except UnicodeEncodeError:
+        fail(
+            f"The name of the folder {folder} is not UTF-8 text",
+            why="The page could not show it",
+            hint="Rename it, or work there without the page, with the verb run",
+        )
+    return folder
 
 
 def absolute(folder: str) -> str:

@@ -67,7 +67,8 @@ async def _invalid(request: Request, error: Exception) -> Response:
             BadRequest(f"the body is not JSON: {first.get('ctx', {}).get('error', 'unreadable')}", code="bad-json")
         )
     place = ".".join(str(part) for part in first["loc"][1:]) or "the body"
-    return refusal(Unacceptable(f"{_printable(place)}: {_printable(first['msg'])}"))
+    said = "not valid Unicode text" if first["type"] == "string_unicode" else first["msg"]
+    return refusal(Unacceptable(f"{_printable(place)}: {_printable(said)}"))
 
 
 async def _http(request: Request, error: Exception) -> Response:
