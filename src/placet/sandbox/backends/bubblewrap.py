@@ -18,7 +18,7 @@ from placet.sandbox.policy import Network, Profile
 from placet.sandbox.workspace.sentinel import Sentinels
 
 from .covering import covering
-from .flags import Form, Open, flags, guarded, seen_inside, visible
+from .flags import Form, flags, guarded, seen_inside, visible
 from .namespace import NamespaceProcess, available, take_away
 
 _PROBE_SECONDS = 5.0
@@ -124,7 +124,7 @@ class Bubblewrap:
             keep += [handle, told_in]
             argv = ("bash", "-c", _CHECK.format(dir=handle, told=told_in), "bash", *argv)
         inside = seen_inside(launch.workdir.path, profile)
-        by_handle = _handing(opened, keep) if self._by_handle else None
+        by_handle = _Handing(opened, keep) if self._by_handle else None
         try:
             words = flags(profile, form, seccomp=filter_out, status=status_in, inside=inside, handle=by_handle)
         except OSError as error:
@@ -150,7 +150,7 @@ class Bubblewrap:
             filter_out = _filter(attempt.profile)
             opened.add("filter", lambda: os.close(filter_out))
             workspace, kept = attempt.profile.workspace.path, [status_in, filter_out]
-            by_handle = _handing(opened, kept) if self._by_handle else None
+            by_handle = _Handing(opened, kept) if self._by_handle else None
             words = flags(
                 attempt.profile, form, seccomp=filter_out, status=status_in, inside=workspace, handle=by_handle
             )
@@ -178,16 +178,23 @@ def _pipe(opened: Scope) -> tuple[int, int]:
     return read, write
 
 
-def _handing(opened: Scope, keep: list[int]) -> Open:
-    """A function that opens exactly a path, for bwrap to have and the scope to close."""
+class _Handing:
+    """Opens exactly what paths name, for bwrap to have and the scope to close."""
 
-    def open_for_bwrap(path: Path) -> int:
-        found = handles.exactly(path)
-        opened.add(f"handle on {path}", lambda: os.close(found))
-        keep.append(found)
+    def __init__(self, opened: Scope, keep: list[int]) -> None:
+        self._opened, self._keep = opened, keep
+
+    def handle(self, path: Path) -> int:
+        return self._kept(path, handles.exactly(path))
+
+    def copy(self, path: Path) -> int | None:
+        found = handles.content(path)
+        return None if found is None else self._kept(path, found)
+
+    def _kept(self, path: Path, found: int) -> int:
+        self._opened.add(f"handle on {path}", lambda: os.close(found))
+        self._keep.append(found)
         return found
-
-    return open_for_bwrap
 
 
 def _filter(profile: Profile) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
+from typing import Protocol
 
 from placet.sandbox.mode import SandboxMode
 from placet.sandbox.policy import Network, Profile
@@ -28,8 +29,16 @@ class Form(Enum):
     """For uid 0 without user namespaces (containers) and for a setuid bubblewrap."""
 
 
-Open = Callable[[Path], int]
-"""Gives a handle on exactly that path, for bubblewrap to close."""
+class Open(Protocol):
+    """Opens things for bubblewrap, which closes them."""
+
+    def handle(self, path: Path) -> int:
+        """A handle on exactly that path."""
+        ...
+
+    def copy(self, path: Path) -> int | None:
+        """What a small file holds now; None for anything else."""
+        ...
 
 
 def flags(
@@ -108,12 +117,18 @@ def _roots(profile: Profile, handle: Open | None) -> Iterable[str]:
 
 
 def _mount(how: str, path: Path, handle: Open | None) -> tuple[str, ...]:
-    return (how, str(path), str(path)) if handle is None else (f"{how}-fd", str(handle(path)), str(path))
+    return (how, str(path), str(path)) if handle is None else (f"{how}-fd", str(handle.handle(path)), str(path))
 
 
 def _inner(how: str, path: Path, handle: Open | None) -> tuple[str, ...]:
-    """The same for something in a root; nothing if it is gone by now, or something else than it was a moment ago."""
+    """The same for something in a root; nothing if it is gone by now, or something else than it was a moment ago.
+
+    A file is shown as a copy: programs replace files all the time, and a handle on the old one cannot be mounted.
+    """
     try:
+        copy = handle.copy(path) if handle is not None and how == "--ro-bind" else None
+        if copy is not None:
+            return ("--ro-bind-data", str(copy), str(path))
         return _mount(how, path, handle)
     except OSError:
         return ()
