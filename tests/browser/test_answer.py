@@ -61,7 +61,7 @@ def test_stop_works_while_the_card_is_open(asking_home: Home) -> None:
     page = asking_home.open(session)
     expect(page.locator(".acts")).to_be_visible()
     page.get_by_role("button", name="Stop", exact=True).click()
-    expect(page.get_by_text("Stopped by owner")).to_be_visible()
+    expect(page.get_by_text("Stopped by owner").first).to_be_visible()
     expect(page.locator("article.ask .ask-head")).to_contain_text("Cancelled")
     assert ran(folder) == ""
 
@@ -71,7 +71,7 @@ def test_reject_and_stop_ends_the_turn_with_all_that_waits_in_it(two_home: Home)
     page = two_home.open(session)
     expect(page.locator(".queue")).to_contain_text("1 of 2")
     sign(page, "Reject and stop")
-    expect(page.get_by_text("Stopped by owner")).to_be_visible()
+    expect(page.get_by_text("Stopped by owner").first).to_be_visible()
     assert ran(folder) == ""
 
 
