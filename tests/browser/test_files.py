@@ -13,6 +13,7 @@ from tests.browser.conftest import Home, asking, sign
 
 pytestmark = pytest.mark.browser
 
+OUTSIDE = f"{Path.home()}/.cache/placet-not-there"
 SCRIPT = "echo one >> ran.txt\necho two >> ran.txt\n"
 
 
@@ -22,6 +23,7 @@ def home(make_home: Callable[..., Home]) -> Home:
     wider = {"sandbox_permissions": "danger-full-access", "justification": "You asked for it."}
     return make_home(
         [
+            {"text": "Outside.", "calls": [{"name": "write_file", "arguments": {"path": OUTSIDE, "content": "a"}}]},
             {"text": "A script.", "calls": [{"name": "write_file", "arguments": {"path": "s.sh", "content": SCRIPT}}]},
             {"text": "I run it.", "calls": [asking("bash s.sh")]},
             {
@@ -46,6 +48,9 @@ def test_a_script_is_shown_with_its_command_and_runs_as_shown(home: Home) -> Non
     expect(sheet).to_contain_text(f"{folder}/s.sh")
     expect(sheet).to_contain_text("echo two >> ran.txt")
     expect(sheet).to_contain_text("Does not cover what that script starts")
+    card = page.get_by_role("article", name="write_file").first
+    expect(card).to_contain_text("Denied by the sandbox")
+    expect(card).to_contain_text(f"The sandbox refused a write to {OUTSIDE}")
     look(page, "script")
     sign(page, "Allow once")
     expect(page.locator("article.ask").first).to_contain_text("write_file")

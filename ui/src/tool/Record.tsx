@@ -6,7 +6,7 @@ import { Icon, type IconName } from "../theme/icons";
 import type { Decision } from "../wire/shapes";
 import { clock, shortDigest, span } from "../words/times";
 import { useWords } from "../words/words";
-import type { BashResult } from "./result";
+import { type BashResult, sandboxOf } from "./result";
 
 const Line = ({ hue, icon, meta, children }: { hue: string; icon: IconName; meta: ReactNode; children: ReactNode }) => (
   <div className={`rec c-${hue}`}>
@@ -103,8 +103,8 @@ export const Record = ({ call, bash }: { call: ToolCall; bash: BashResult | null
   const ask = call.asks.at(-1);
   const decision = ask && call.decisions[ask.id];
   if (decision) return <Decided call={call} decision={decision} bash={bash} />;
-  if (ask || !call.started || (call.result?.isError && !bash)) return null; // where nothing ran, nothing was confined
-  const box = bash?.sandbox;
+  const box = bash?.sandbox ?? sandboxOf(call.result?.value ?? null);
+  if (ask || !call.started || (call.result?.isError && !box)) return null; // where nothing ran, nothing was confined
   const backend = box?.backend ?? "";
   const mode = box?.mode || call.started.mode;
   const enforced = box?.enforcement === "full" ? words.tool.enforcedFull(backend) : box?.enforcement === "partial" ? words.tool.enforcedPartial(backend) : null;

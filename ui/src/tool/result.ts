@@ -31,11 +31,24 @@ const captured = (value: Json | undefined): Captured => {
   };
 };
 
+/** What a result value says about the sandbox, whichever tool it is of. */
+export const sandboxOf = (value: Json): BashResult["sandbox"] => {
+  const box = object(object(value)?.sandbox);
+  return (
+    box && {
+      mode: String(box.mode ?? ""),
+      denied: box.denied === true,
+      path: typeof box.path === "string" ? box.path : null,
+      enforcement: typeof box.enforcement === "string" ? box.enforcement : null,
+      backend: typeof box.backend === "string" ? box.backend : null,
+    }
+  );
+};
+
 /** The result value of `bash` in the foreground, or null for anything else. */
 export const bashResult = (value: Json): BashResult | null => {
   const one = object(value);
   if (!one || one.kind !== "foreground") return null;
-  const box = object(one.sandbox);
   return {
     exitCode: typeof one.exitCode === "number" ? one.exitCode : null,
     signal: typeof one.signal === "string" ? one.signal : null,
@@ -44,13 +57,7 @@ export const bashResult = (value: Json): BashResult | null => {
     timeoutMs: Number(one.timeoutMs) || 0,
     stdout: captured(one.stdout),
     stderr: captured(one.stderr),
-    sandbox: box && {
-      mode: String(box.mode ?? ""),
-      denied: box.denied === true,
-      path: typeof box.path === "string" ? box.path : null,
-      enforcement: typeof box.enforcement === "string" ? box.enforcement : null,
-      backend: typeof box.backend === "string" ? box.backend : null,
-    },
+    sandbox: sandboxOf(value),
     durationMs: typeof one.durationMs === "number" ? one.durationMs : null,
   };
 };

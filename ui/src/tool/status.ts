@@ -1,7 +1,7 @@
 import type { ToolCall } from "../session/fold";
 import type { Hue, IconName } from "../theme/icons";
 import type { Words } from "../words/words";
-import { type BashResult, bashResult } from "./result";
+import { type BashResult, bashResult, sandboxOf } from "./result";
 
 export interface ToolStatus {
   hue: Hue;
@@ -26,6 +26,7 @@ export const toolStatus = (call: ToolCall, words: Words, open: boolean): ToolSta
   if (result.code === "TOOL_OUTCOME_UNKNOWN") return { hue: "wait", icon: "unknown", word: words.tool.unknown };
   const bash = bashResult(result.value);
   if (bash) return bashStatus(bash, words);
+  if (sandboxOf(result.value)?.denied) return { hue: "refuse", icon: "denied", word: words.tool.denied };
   const last = call.asks.at(-1);
   const outcome = last && call.decisions[last.id]?.outcome;
   if (!call.started && (result.isError || refusedCodes.has(result.code ?? "")))

@@ -112,7 +112,8 @@ class FileTool(Tool):
         if isinstance(came, Failure):
             offers = offers_escalation(call.mode, call.policy, confines=self._confines())
             said = text.failed(came, call.mode, offers=offers)
-            facts = {**facts, "denied": came.denied} | ({"path": text.clean(came.path)} if came.path else {})
+            where = {"path": text.clean(came.path)} if came.path and self.verb.writes else {}  # of a denied writing
+            facts = {**facts, "denied": came.denied, **where}
             return ToolOutput(said, {"kind": "file", "sandbox": facts}, is_error=True, code=came.code, meta=meta)
         said, value = self.told(text.clean(came.data))
         return ToolOutput(said, {"kind": "file", **value, "sandbox": facts}, meta=meta)
