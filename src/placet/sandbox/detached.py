@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from placet.sandbox.linux import privilege
+from placet.sandbox.linux import awaited, privilege
 
 _LET_GO = '"$@" </dev/null >/dev/null 2>&1 &'
 
@@ -16,7 +16,7 @@ def start_detached(argv: Sequence[str], env: Mapping[str, str]) -> None:
     Not for anything that an agent wants: nothing confines it. To be called before the first command: what a command
     leaves behind in this moment is not adopted.
     """
-    with privilege.adopting_nobody():
+    with privilege.adopting_nobody(), awaited.hidden():
         subprocess.run(
             ["/bin/sh", "-c", _LET_GO, "sh", *argv],
             env=dict(env),

@@ -13,7 +13,7 @@ from placet.sandbox.backend import Enforcement, Launch, ProbeResult
 from placet.sandbox.backends.trial import Trial, trial
 from placet.sandbox.errors import SandboxUnavailable, WorkdirChanged, WorkdirUnusable
 from placet.sandbox.execution.child import on_lasting_thread, start
-from placet.sandbox.linux import handles, seccomp
+from placet.sandbox.linux import awaited, handles, seccomp
 from placet.sandbox.policy import Network, Profile
 from placet.sandbox.workspace.sentinel import Sentinels
 
@@ -155,11 +155,12 @@ class Bubblewrap:
                 attempt.profile, form, seccomp=filter_out, status=status_in, inside=workspace, handle=by_handle
             )
             try:
-                run = subprocess.run(
-                    [program, *words, *attempt.argv(own_pids=True, read_only_home=True)],
-                    env={**attempt.env, "TMPDIR": "/tmp"}, cwd="/", stdin=subprocess.DEVNULL, capture_output=True,
-                    pass_fds=kept, start_new_session=True, timeout=_PROBE_SECONDS, check=False,
-                )  # fmt: skip
+                with awaited.hidden():
+                    run = subprocess.run(
+                        [program, *words, *attempt.argv(own_pids=True, read_only_home=True)],
+                        env={**attempt.env, "TMPDIR": "/tmp"}, cwd="/", stdin=subprocess.DEVNULL, capture_output=True,
+                        pass_fds=kept, start_new_session=True, timeout=_PROBE_SECONDS, check=False,
+                    )  # fmt: skip
             except subprocess.TimeoutExpired:
                 return f"{_SILENT} within {_PROBE_SECONDS:.0f} seconds"
             except OSError as error:

@@ -19,7 +19,7 @@ from anyio import to_thread
 from placet.sandbox.backend import Exit, Launch
 from placet.sandbox.errors import SandboxUnavailable, StartFailed, Stopped, WorkdirUnusable
 from placet.sandbox.execution.child import exit_of
-from placet.sandbox.linux import keeper, privilege, processes
+from placet.sandbox.linux import awaited, keeper, privilege, processes
 
 _IDLE = 2
 """Keepers without a command that are kept for the next one."""
@@ -38,15 +38,17 @@ class Keeper:
         privilege.subreaper()  # what a keeper leaves behind, should it be killed, is left to this process
         self.line, theirs = socket.socketpair()
         with theirs:
-            self._popen = subprocess.Popen(
-                [PYTHON, "-I", "-S", "-X", "utf8", "-c", _PROGRAM, FOLDER, str(theirs.fileno())],
-                env={},
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
+            self._popen = awaited.known(
+                lambda: subprocess.Popen(
+                    [PYTHON, "-I", "-S", "-X", "utf8", "-c", _PROGRAM, FOLDER, str(theirs.fileno())],
+                    env={},
+                    cwd="/",
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                )
             )
         self.line.settimeout(_ANSWER_SECONDS)
 

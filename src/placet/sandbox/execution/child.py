@@ -16,7 +16,7 @@ from anyio import to_thread
 
 from placet.sandbox.backend import Exit, Launch
 from placet.sandbox.errors import StartFailed, Stopped, WorkdirUnusable
-from placet.sandbox.linux import processes
+from placet.sandbox.linux import awaited, processes
 from placet.sandbox.linux.processes import Seen
 
 T = TypeVar("T")
@@ -44,16 +44,18 @@ def start(
     if launch.signal is not None and launch.signal.aborted:
         raise Stopped("The call was stopped before it started")
     try:
-        return subprocess.Popen(
-            list(argv),
-            env=dict(env),
-            cwd=cwd,
-            stdin=subprocess.DEVNULL,
-            stdout=launch.stdout,
-            stderr=launch.stderr,
-            pass_fds=tuple(keep),
-            start_new_session=True,
-            umask=launch.umask,
+        return awaited.known(
+            lambda: subprocess.Popen(
+                list(argv),
+                env=dict(env),
+                cwd=cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=launch.stdout,
+                stderr=launch.stderr,
+                pass_fds=tuple(keep),
+                start_new_session=True,
+                umask=launch.umask,
+            )
         )
     except OSError as error:
         if cwd is not None and error.filename == cwd:
@@ -74,6 +76,8 @@ class Child:
         self._pidfd = os.pidfd_open(popen.pid)
         self._owns = owns
         self._seen: set[Seen] = set()
+        began = processes.look(popen.pid)
+        self._since = 0 if began is None else began.start
 
     @property
     def pid(self) -> int:
@@ -96,6 +100,7 @@ class Child:
             try:
                 if self._popen.returncode is None or self._seen or any(True for _ in self._adopted()):
                     await to_thread.run_sync(self._kill)
+                awaited.take_away_adopted(self._since)
             finally:
                 os.close(self._pidfd)
 
