@@ -191,6 +191,9 @@ async def test_apr_02_an_answer_after_the_stop_is_refused_and_nothing_is_decided
     assert ask.decision is not None and ask.decision.outcome is Outcome.CANCELLED
     late = await world.answer(asked)
     assert isinstance(late, NotPending) and late.decision == ask.decision
+    assert late.decision is not None and late.decision.stopped_by == "Ada"
+    view = await world.inbox.get(asked.data["id"])
+    assert view is not None and view.decision is not None and view.decision.stopped_by == "Ada"
     assert len(await world.events("approval/decided")) == 1
 
 

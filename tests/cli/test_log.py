@@ -41,7 +41,7 @@ async def test_export_prints_every_event_as_one_json_line_in_order(cli: Cli) -> 
 async def test_show_marks_what_could_steer_the_terminal(cli: Cli) -> None:
     await fill(cli.home, ["\x1b]52;c;cm0=\x07 \u202e"])
     done = cli("log", "show", SESSION)
-    assert "\\u001b" in done.stdout and "‹RLO›" in done.stdout
+    assert "‹ESC›" in done.stdout and "‹RLO›" in done.stdout
     assert "\x1b" not in done.stdout
 
 

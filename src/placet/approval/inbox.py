@@ -12,7 +12,7 @@ from functools import partial
 from placet.approval import view as views
 from placet.approval.answer import MAX_FEEDBACK, MAX_KEY, BadResponse, NotPending, Receipt
 from placet.approval.events import asked_key, decided_key, refused
-from placet.approval.outcome import PERSON_OUTCOMES, Decision, Outcome, Policy, Who
+from placet.approval.outcome import PERSON_OUTCOMES, STOPPED, Decision, Outcome, Policy, Who
 from placet.approval.people import REREAD, People
 from placet.approval.responder import Answer, Ask, Responder
 from placet.approval.settle import Barred, Lost, Won, settle
@@ -65,8 +65,14 @@ class Inbox:
         events = await views.open_asks(self._store)
         places = {other.data["id"]: place for place, other in enumerate(events, 1)}
         decided = None if ask_id in places else await self._store.lookup(event.session, decided_key(ask_id))
-        decision = None if decided is None else Decision.of(decided)
+        decision = None if decided is None else await self._decision(decided, Ask.of(event).turn)
         return self._view(event, places.get(ask_id, 0), len(events), decision)
+
+    async def _decision(self, decided: Event, turn: int) -> Decision:
+        """Read a decision; for an ask that ended with its turn, also who stopped that."""
+        if decided.data["detail"] != STOPPED:
+            return Decision.of(decided)
+        return Decision.of(decided, stop=await self._store.lookup(decided.session, keys.abort(turn)))
 
     def _view(self, event: Event, position: int, total: int, decision: Decision | None = None) -> AskView:
         rearmed = self._people.rearmed(event.data["id"])
@@ -112,7 +118,7 @@ class Inbox:
             case Lost(event) if _same(event, outcome, key, who):
                 return Receipt.of(event, stopped=await self._stopped_with(event, Ask.of(asked).turn))
             case Lost(event):
-                refusal = NotPending(Decision.of(event))
+                refusal = NotPending(await self._decision(event, Ask.of(asked).turn))
             case Barred(why):
                 refusal = NotPending(None, "ended" if why == "ended" else "stopped")
         await self.note_refused(asked, who=who, channel=channel, why=refusal.why, outcome=outcome, key=key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,10 @@ PERSON_OUTCOMES = frozenset({Outcome.ALLOWED_ONCE, Outcome.REJECTED})
 def grants(outcome: Outcome) -> bool:
     """Whether an outcome lets the action happen: the only test for a yes in the whole program."""
     return outcome is Outcome.ALLOWED_ONCE
+
+
+STOPPED = "stopped"
+"""The detail of an ask that ended because a person stopped its turn."""
 
 
 class Policy(StrEnum):
@@ -84,10 +88,12 @@ class Decision:
     feedback: str | None = None
     key: str | None = None
     waited: int = 0
+    stopped_by: str | None = field(default=None, compare=False)
+    """Who stopped the turn, where that ended the ask; the stop itself has it, the decision in the log does not."""
 
     @classmethod
-    def of(cls, event: Event) -> Decision:
-        """Read the decision out of an `approval/decided` event."""
+    def of(cls, event: Event, *, stop: Event | None = None) -> Decision:
+        """Read the decision out of an `approval/decided` event; `stop` is the `turn/abort` of its turn, if any."""
         data: Mapping[str, Any] = event.data
         return cls(
             outcome=Outcome(data["outcome"]),
@@ -101,6 +107,7 @@ class Decision:
             feedback=data["feedback"],
             key=data["key"],
             waited=data["asked"],
+            stopped_by=stop.data["by"]["name"] if stop is not None and data["detail"] == STOPPED else None,
         )
 
     def json(self) -> dict[str, JSON]:
@@ -115,4 +122,5 @@ class Decision:
             "time": self.time,
             "digest": self.digest,
             "feedback": self.feedback,
+            "stoppedBy": self.stopped_by,
         }

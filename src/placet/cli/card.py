@@ -213,7 +213,9 @@ def _state(ask: Mapping[str, Any]) -> list[str]:
 
 
 def decided(decision: Mapping[str, Any]) -> str:
-    """A decision as one sentence: outcome, who, over which channel."""
+    """A decision as one sentence: outcome, who, over which channel; for a stop, who stopped the turn."""
+    if decision.get("stoppedBy"):
+        return f"Cancelled: stopped by {decision['stoppedBy']}."
     who = decision.get("who") or {}
     name = who.get("account") or who.get("name") or who.get("kind") or "somebody"
     outcome = str(decision.get("outcome", "")).replace("-", " ")

@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from placet.app.program import program
 from placet.cli import output, process
 from placet.cli.output import fail, say, say_json
-from placet.cli.visible import visible_line
 
 if TYPE_CHECKING:
     from placet.session.event import Event
@@ -31,19 +31,54 @@ def export(session: str, /) -> int:
 
 
 def show(session: str, /) -> int:
-    """Show a session's log for reading, one line for each event."""
+    """Show a session's log for reading: one short line for each event; `export` has the events whole."""
+    from placet.cli.story import Story
+
+    story = Story()
 
     async def work() -> None:
         async with _store() as store:
             async for event in _events(store, session):
-                output.show(_line(event))
+                output.show(story.line(event))
 
     _run(work)
     return 0
 
 
-def verify() -> int:
-    """Check every log of the store: order, known types, one decision for each ask, digests recomputed."""
+def verify(file: Annotated[str | None, Parameter(help="An exported log (JSON lines) instead.")] = None, /) -> int:
+    """Check every log of the store, or one exported file: order, known types, one decision for each ask, digests."""
+    problems, checked = _of_file(file) if file is not None else _of_store()
+    for problem in problems:
+        say(problem)
+    say(f"{checked} events checked, {len(problems)} problems.")
+    return 1 if problems else 0
+
+
+def _of_file(name: str) -> tuple[list[str], int]:
+    from pathlib import Path
+
+    from placet.session.errors import StoreDamaged
+    from placet.session.export import parse
+    from placet.session.verify import LogCheck
+
+    try:
+        parsed = parse(Path(name).read_bytes())
+    except OSError as error:
+        fail(f"{name} cannot be read", why=error.strerror or str(error), code=2)
+    except StoreDamaged as error:
+        return [f"{error.where}: {error.why}"], 0
+    problems = [] if parsed.dropped is None else [parsed.dropped]
+    checks: dict[str, LogCheck] = {}
+    digests: dict[str, _Digests] = {}
+    for event in parsed.events:
+        check = checks.setdefault(event.session, LogCheck())
+        check.take([event])
+        problems += digests.setdefault(event.session, _Digests()).faults(event)
+    found = [f"{found.where}: {found.what}" for check in checks.values() for found in check.findings]
+    return found + problems, len(parsed.events)
+
+
+def _of_store() -> tuple[list[str], int]:
     from placet.session import verify as built_in
     from placet.session.errors import StoreDamaged
 
@@ -58,13 +93,12 @@ def verify() -> int:
             problems.extend(f"{found.where}: {found.what}" for found in report.findings)
             for head in await store.sessions():
                 with suppress(StoreDamaged):  # the check above has said where
-                    problems.extend([problem async for problem in _digests(store, head.id)])
+                    digests = _Digests()
+                    async for event in _events(store, head.id):
+                        problems.extend(digests.faults(event))
 
     _run(work)
-    for problem in problems:
-        say(problem)
-    say(f"{checked} events checked, {len(problems)} problems.")
-    return 1 if problems else 0
+    return problems, checked
 
 
 def as_json(event: "Event") -> dict[str, Any]:
@@ -74,36 +108,30 @@ def as_json(event: "Event") -> dict[str, Any]:
     return wire(event)
 
 
-def _line(event: "Event") -> str:
-    import json
+class _Digests:
+    """Follows one log: asks whose digest is not that of their subject, and decisions about other bytes than asked."""
 
-    moment = datetime.fromtimestamp(event.time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    data = visible_line(json.dumps(event.data, ensure_ascii=False, separators=(", ", ": ")))
-    return f"{event.seq:>5}  {moment}  {event.type:<18} {data}"
+    def __init__(self) -> None:
+        self._asked: dict[str, str] = {}
 
+    def faults(self, event: "Event") -> "list[str]":
+        from placet.approval.errors import SubjectInvalid
+        from placet.approval.subject import Subject
+        from placet.session.catalogue import misfits
 
-async def _digests(store: "Store", session: "SessionId") -> "AsyncIterator[str]":
-    """Asks whose digest is not that of their subject, and decisions about other bytes than were asked about."""
-    from placet.approval.errors import SubjectInvalid
-    from placet.approval.subject import Subject
-    from placet.session.catalogue import misfits
-
-    asked: dict[str, str] = {}
-    async for event in _events(store, session):
-        place = f"session {session}, seq {event.seq}"
+        place = f"session {event.session}, seq {event.seq}"
         if misfits(event.type, event.data, event.key):
-            continue  # the check above has said so
+            return []  # the other check has said so
         if event.type == "approval/asked":
-            asked[event.data["id"]] = event.data["digest"]
+            self._asked[event.data["id"]] = event.data["digest"]
             try:
                 signed = Subject.of(event.data["subject"]).digest
             except SubjectInvalid as error:
-                yield f"{place}: {error}"
-                continue
-            if signed != event.data["digest"]:
-                yield f"{place}: the digest is not that of the subject"
-        if event.type == "approval/decided" and event.data["digest"] != asked.get(event.data["id"]):
-            yield f"{place}: decides other bytes than {event.data['id']} asked about"
+                return [f"{place}: {error}"]
+            return [f"{place}: the digest is not that of the subject"] if signed != event.data["digest"] else []
+        if event.type == "approval/decided" and event.data["digest"] != self._asked.get(event.data["id"]):
+            return [f"{place}: decides other bytes than {event.data['id']} asked about"]
+        return []
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ from typing import Any
 import anyio
 
 from placet.app.program import program
-from placet.approval.outcome import Outcome, grants
+from placet.approval.outcome import Decision, Outcome, grants
 from placet.cli.card import decided
 from placet.cli.log import as_json as event_json
 from placet.cli.output import say, say_json, show, warn
@@ -30,6 +30,7 @@ class Report:
         self._ended: str | None = None
         self._refused = False
         self._no_sandbox = False
+        self._stop: Event | None = None
 
     @property
     def code(self) -> int:
@@ -60,6 +61,8 @@ class Report:
                     self._take(event)
 
     def _take(self, event: Event) -> None:
+        if event.type == "turn/abort":
+            self._stop = event
         if event.type == "turn/end":
             self._ended = event.data["reason"]["kind"]
         if event.type == "tool/result" and event.data["code"] == SandboxUnavailable.code:
@@ -87,7 +90,7 @@ class Report:
             case "approval/asked":
                 say(f"ask {data['id']}: the agent asks for {data['subject']['toMode'] or 'an approval'}")
             case "approval/decided":
-                say(decided(data).replace("\n", " "))
+                say(decided(Decision.of(event, stop=self._stop).json()).replace("\n", " "))
             case "turn/end" if self._ended != "completed":
                 why = data["reason"].get("error") or data["reason"].get("reason") or "no reason given"
                 warn(f"The turn ended {self._ended}: {why}")

@@ -283,6 +283,7 @@ class DecisionView(Wire):
     time: int
     digest: str
     feedback: str | None
+    stopped_by: str | None = None
 
 
 class AskView(Wire):

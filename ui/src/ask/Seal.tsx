@@ -9,8 +9,8 @@ export const iconOf = (outcome: string) =>
   (outcome === "allowed-once" ? "pen" : outcome === "rejected" ? "cross" : outcome === "cancelled" ? "slash" : "unknown") as "pen" | "cross" | "slash" | "unknown";
 const latin: Record<string, string> = { "allowed-once": "placet", rejected: "non placet" };
 
-export const whoName = (decision: { who?: { name?: string; kind?: string } | null }, words: Words): string =>
-  decision.who?.kind === "policy" ? words.channel.policy! : decision.who?.name || words.somebody;
+export const whoName = (decision: { who?: { name?: string; kind?: string } | null; stoppedBy?: string | null }, words: Words): string =>
+  decision.stoppedBy ? decision.stoppedBy : decision.who?.kind === "policy" ? words.channel.policy! : decision.who?.name || words.somebody;
 export const channelName = (channel: string, words: Words): string => words.channel[channel] ?? channel;
 
 const ringPath: Record<string, string> = {
@@ -47,7 +47,11 @@ export const Seal = ({ decision, children }: { decision: Decision; children?: Re
             </>
           )}
         </p>
-        {decision.detail && <p className="by">{words.detail[decision.detail] ?? decision.detail}</p>}
+        {decision.detail && (
+          <p className="by">
+            <VisibleText text={decision.stoppedBy ? words.said.stoppedBy(decision.stoppedBy) : (words.detail[decision.detail] ?? decision.detail)} />
+          </p>
+        )}
         {decision.feedback && (
           <p className="by">
             <q>

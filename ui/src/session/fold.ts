@@ -252,7 +252,8 @@ const asked = (talk: Talk, event: LogEvent): void => {
   talk.asks[one.id] = call.key;
 };
 
-export const decisionOf = (event: LogEvent): Decision => {
+/** The decision that an event holds; `stop` is who stopped its turn, for the ask that ended with it. */
+export const decisionOf = (event: LogEvent, stop: By | null = null): Decision => {
   const { data } = event;
   return {
     outcome: text(data.outcome) as Outcome,
@@ -264,6 +265,7 @@ export const decisionOf = (event: LogEvent): Decision => {
     time: event.time,
     digest: text(data.digest),
     feedback: typeof data.feedback === "string" ? data.feedback : null,
+    stoppedBy: data.detail === "stopped" && stop ? stop.name : null,
   };
 };
 
@@ -271,5 +273,5 @@ const decided = (talk: Talk, event: LogEvent): void => {
   const id = text(event.data.id);
   talk.openAsks = talk.openAsks.filter((one) => one !== id);
   const call = talk.entries[talk.asks[id] ?? ""];
-  if (call?.kind === "tool") put(talk, { ...call, decisions: { ...call.decisions, [id]: decisionOf(event) } });
+  if (call?.kind === "tool") put(talk, { ...call, decisions: { ...call.decisions, [id]: decisionOf(event, talk.aborted) } });
 };

@@ -85,7 +85,7 @@ const Decided = ({ call, decision, bash }: { call: ToolCall; decision: Decision;
     case "cancelled":
       return (
         <Line hue="rest" icon="slash" meta={meta}>
-          {words.tool.cancelledText}
+          {words.tool.cancelledText} {decision.stoppedBy && <VisibleText text={`${words.said.stoppedBy(decision.stoppedBy)}.`} />}
         </Line>
       );
     default:

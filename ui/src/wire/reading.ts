@@ -111,7 +111,7 @@ export class Reading {
   private decided(event: LogEvent): void {
     const id = String(event.data.id);
     const ask = this.ledger.now.asks[id];
-    const decision = decisionOf(event);
+    const decision = decisionOf(event, this.ledger.now.views[event.session]?.talk.aborted);
     if (ask?.state === "open") this.ledger.set({ asks: { ...this.ledger.now.asks, [id]: { ...ask, state: "decided", decision } }, askTotal: Math.max(0, this.ledger.now.askTotal - 1) });
     this.answers.decided(id, event.data.key, decision);
     this.ledger.soon("asks", 150, () => void this.loadAsks());

@@ -86,6 +86,7 @@ export interface DecisionView {
   time: number;
   digest: string;
   feedback: string | null;
+  stoppedBy?: string | null;
 }
 
 export interface Denied {
