@@ -1,6 +1,7 @@
 """The parts put together: who is asked, what screens are told, and what a start leaves alone."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,13 +50,17 @@ async def test_a_key_in_the_environment_chooses_its_vendor(tmp_path: Path) -> No
 
 
 def test_screens_are_told_where_nothing_confines_or_not_everything() -> None:
-    none = {"chosen": None, "backends": []}
+    none: dict[str, Any] = {"chosen": None, "backends": []}
     assert [code for _, code, _ in notices(none, model="openai:m", real=True)] == ["no-sandbox"]
-    partial = {
+    partial: dict[str, Any] = {
         "chosen": "x",
         "backends": [{"name": "x", "enforcement": "partial", "not_governed": ["This is not held."]}],
     }
-    assert notices(partial, model="openai:m", real=True) == [("warn", "partial-sandbox", "This is not held.")]
+    [(level, code, text)] = notices(partial, model="openai:m", real=True)
+    assert (level, code, text) == ("warn", "partial-sandbox", "The sandbox here (x) does not hold everything.")
+    missing = {"name": "bubblewrap", "enforcement": "full", "usable": False, "hint": "install bubblewrap"}
+    [(*_, text)] = notices(partial | {"backends": [missing, *partial["backends"]]}, model="openai:m", real=True)
+    assert text.endswith("To mend that: install bubblewrap, then start placet again.")
 
 
 def test_what_was_dropped_from_the_end_of_the_store_is_told_on_every_screen() -> None:

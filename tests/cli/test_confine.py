@@ -1,13 +1,16 @@
 """`placet sandbox` and `placet doctor`: what an agent's command would meet, tried by hand."""
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Cli
+from tests.cli.server import Server
 
 OneLine = Callable[["subprocess.CompletedProcess[str]"], str]
 
@@ -19,8 +22,30 @@ def test_doctor_names_every_backend_and_what_it_means(cli: Cli) -> None:
     assert {backend["name"] for backend in report["backends"]} == {"bubblewrap", "landlock", "seatbelt"}
     assert report.keys() == {"chosen", "backends"}
     for backend in report["backends"]:
-        assert backend.keys() == {"name", "usable", "enforcement", "not_governed", "why"}
+        assert backend.keys() == {"name", "usable", "enforcement", "not_governed", "why", "hint"}
     assert done.returncode == (0 if report["chosen"] else 1)
+
+
+def test_doctor_speaks_of_gaps_only_where_it_lists_them(cli: Cli) -> None:
+    said = cli("doctor").stdout
+    assert "listed below" not in said and "doctor lists" not in said
+
+
+def test_doctor_and_the_start_warn_root_alone(cli: Cli) -> None:
+    assert ("placet runs as root" in cli("doctor").stdout) == (os.geteuid() == 0)
+    with Server(cli) as server:
+        assert ("placet runs as root" in server.said) == (os.geteuid() == 0)
+
+
+def test_a_partial_sandbox_is_told_at_start_in_short_lines_and_with_what_mends_it(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "bash").symlink_to("/bin/bash")
+    alone = replace(cli, extra={"PATH": str(tmp_path)})
+    if '"chosen":"landlock"' not in alone("doctor", "--json").stdout:
+        pytest.skip("this kernel has no Landlock of the version that is needed")
+    with Server(alone) as server:
+        said = server.said.splitlines()
+    assert "install bubblewrap" in " ".join(said) and any(line.endswith("doctor") for line in said)
+    assert all(len(line) < 80 for line in said if "http://" not in line)
 
 
 def test_doctor_says_where_nothing_confines(cli: Cli) -> None:

@@ -70,11 +70,18 @@ def notices(report: Mapping[str, Any], *, model: str, real: bool, dropped: str |
         text = f"No sandbox works on this machine: commands are refused. See what helps with: {helps}"
         found.append(("error", "no-sandbox", text))
     elif chosen["enforcement"] != "full":
-        found.append(("warn", "partial-sandbox", " ".join(chosen["not_governed"])))
+        found.append(("warn", "partial-sandbox", _partly(report, chosen)))
     if dropped is not None:
         text = f"When placet started, {dropped}. Nothing that was said to be recorded is lost."
         found.append(("warn", "dropped-tail", text))
     return found
+
+
+def _partly(report: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
+    """That the sandbox leaves gaps, and the least that a person can do about it."""
+    said = f"The sandbox here ({chosen['name']}) does not hold everything."
+    better = next((backend for backend in report["backends"] if backend.get("hint") and not backend["usable"]), None)
+    return said if better is None else f"{said} To mend that: {better['hint']}, then start placet again."
 
 
 def _suggested(placet: Placet) -> Path:

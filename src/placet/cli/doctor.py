@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MEANING = {
     "full": "Commands are held completely: what they may not write, they cannot write.",
-    "partial": "Commands are held in most things; what is not held is listed below.",
+    "partial": "Commands are held in most things, but not in all.",
     "untested": "Whether commands are held was never tried on such a machine.",
 }
 
@@ -59,12 +59,15 @@ def _print(config: Config, selection: Selection) -> None:
         for path in hidden:
             show(f"  {visible_line(str(path))}")
     _print_doors(config)
+    if (root := process.as_root()) is not None:
+        say()
+        say(root)
 
 
 def _print_backend(backend: Backend, result: ProbeResult, *, chosen: bool) -> None:
     say(f"  {backend.name}: {'usable' if result.usable else f'not usable: {result.why}'}")
     if result.usable:
-        say(f"    {_MEANING[backend.enforcement]}")
+        say(f"    {_MEANING[backend.enforcement]}{'' if chosen else ' It is not used: the one above comes first.'}")
     if chosen:
         for limit in backend.not_governed:
             say(f"    Not held: {limit}")

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -17,6 +18,12 @@ def say(text: str = "") -> None:
 def show(text: str) -> None:
     """Print text that `visible` has been through already, such as a card."""
     print(text, flush=True)
+
+
+def tell(text: str, width: int = 79) -> None:
+    """Print a sentence to stdout in lines that break between words; where a word is longer, it stays whole."""
+    for line in textwrap.wrap(visible_line(text), width, break_long_words=False, break_on_hyphens=False):
+        print(line, flush=True)
 
 
 def warn(text: str) -> None:

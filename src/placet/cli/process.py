@@ -13,6 +13,13 @@ UMASK = 0o022
 """The umask before `harden`; commands of the agent get it back."""
 
 
+def as_root() -> str | None:
+    """The line for whoever runs placet with all rights of the machine; None for an ordinary user."""
+    if os.geteuid() != 0:
+        return None
+    return "placet runs as root: a command with full access can do all that root can. Run it as an ordinary user."
+
+
 def places() -> Places:
     """The places of this account; quick, for verbs that only talk to the server."""
     return Places.find(os.environ)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from placet.app.errors import Refused
+from placet.app.program import program
 from placet.cli import process
 from placet.cli.client import Client
-from placet.cli.output import say, warn
+from placet.cli.output import say, tell, warn
 
 if TYPE_CHECKING:
     from placet.app.config import Config
@@ -87,8 +88,12 @@ def _tell(serving: "Serving", *, open_browser: bool) -> None:
     if serving.no_page is not None:
         warn(serving.no_page)
     installation = serving.desk.services.installation
-    for _, _, text in installation.notices:
-        say(text)
+    for _, code, text in installation.notices:
+        tell(text)
+        if code == "partial-sandbox":
+            tell(f"What is not held is listed by: {program()} doctor")
+    if (root := process.as_root()) is not None:
+        tell(root)
     say(f"placet is running, as process {os.getpid()}.")
     say(f"Sign a browser in, within two minutes: {serving.link.url}")
     say(f"Where the link cannot be followed, open {serving.url} and type the code {serving.link.code}.")

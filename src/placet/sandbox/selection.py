@@ -66,6 +66,7 @@ class Selection:
                     "enforcement": backend.enforcement.value,
                     "not_governed": list(backend.not_governed),
                     "why": result.why or None,
+                    "hint": result.hint or None,
                 }
                 for backend, result in tried
             ],

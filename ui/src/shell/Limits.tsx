@@ -16,6 +16,7 @@ export const Limits = ({ config, model }: { config: Config; model: string }) => 
   const weak = !chosen || chosen.enforcement !== "full";
   // The server tells rehearsal and sandbox limits as notices too; here they have their own places.
   const notices = config.notices.filter((one) => one.level !== "info" && !/rehearsal|sandbox|limits/.test(one.code));
+  const remedy = config.notices.find((one) => one.code === "partial-sandbox");
   const rehearsal = model === "rehearsal" || (config.models.find((one) => one.name === model)?.real ?? true) === false;
   if (!rehearsal && !weak && !notices.length) return null;
   return (
@@ -42,6 +43,7 @@ export const Limits = ({ config, model }: { config: Config; model: string }) => 
             <summary>
               <b>{!chosen ? words.shell.limitsNone : chosen.enforcement === "partial" ? words.shell.limits(chosen.name) : words.shell.limitsUntested(chosen.name)}</b>
             </summary>
+            {remedy && <p>{oneLine(remedy.text, 400)}</p>}
             {gaps.length > 0 && (
               <ul tabIndex={0} aria-label={words.shell.toKnow}>
                 {gaps.map((gap) => (

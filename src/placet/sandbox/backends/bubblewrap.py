@@ -36,7 +36,7 @@ class Bubblewrap:
     name = "bubblewrap"
     enforcement = Enforcement.FULL
     _limits = (
-        "Commands can read your files, except credentials that placet hides (placet doctor lists them).",
+        "Commands can read your files, except the credentials that placet hides.",
         "A command can write into named pipes outside the workspace that a program of yours reads.",
         "A file that was hard-linked into the workspace before can be changed through that link.",
         "The network is open unless the workspace is set to none.",
@@ -69,7 +69,7 @@ class Bubblewrap:
         numbers = seccomp.machine()
         if program is None:
             return ProbeResult(
-                False, "bwrap is not installed", "install the package bubblewrap (apt, dnf, pacman, apk)"
+                False, "bwrap is not installed", "install bubblewrap (the package has that name with apt, dnf, pacman and apk)"
             )
         if numbers is None:
             return ProbeResult(False, f"there is no system call filter for the processor {os.uname().machine}")
@@ -95,7 +95,7 @@ class Bubblewrap:
     def _begin(self, launch: Launch, loop: asyncio.AbstractEventLoop) -> NamespaceProcess:
         program = self._program()
         if program is None or self._form is None:
-            raise SandboxUnavailable("bwrap is no longer there", "install the package bubblewrap")
+            raise SandboxUnavailable("bwrap is no longer there", "install bubblewrap")
         launch.profile.check_roots()
         if not visible(launch.workdir.path, launch.profile):
             raise WorkdirUnusable(f"The directory {launch.workdir.path} cannot be seen from inside the sandbox")

@@ -23,7 +23,7 @@ class Seatbelt:
     enforcement = Enforcement.UNTESTED
     not_governed: tuple[str, ...] = (
         "Nothing is known about what it holds: it was never tried.",
-        "Commands can read your files, except credentials that placet hides (placet doctor lists them).",
+        "Commands can read your files, except the credentials that placet hides.",
         "The network is open unless the workspace is set to none.",
     )
     phrases = ("operation not permitted",)
