@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from placet.kernel.scope import Scope
@@ -24,9 +26,11 @@ from .namespace import NamespaceProcess, available, take_away
 _PROBE_SECONDS = 5.0
 _SILENT = "bwrap did not answer"
 _BY_HANDLE = "bind-fd"  # the option that an older bwrap does not know
-# Before the command: is this the directory that was signed? The handle is closed before the command starts.
+# Before the command: is this the directory that was signed, and was mounted what was meant, and where? Then the handles
+# are closed. The list of mounts tells the place: bwrap follows a symlink that is there in that moment.
 _CHECK = (
-    'if [[ . -ef /proc/self/fd/{dir} ]]; then exec {dir}<&- {told}>&-; exec "$@"; fi; echo moved >&{told}; exit 125'
+    'mapfile m </proc/self/mountinfo; m="${{m[*]}}"; '
+    'if [[ {same} ]]; then exec {close} {told}>&-; exec "$@"; fi; echo moved >&{told}; exit 125'
 )
 
 
@@ -41,8 +45,6 @@ class Bubblewrap:
         "A file that was hard-linked into the workspace before can be changed through that link.",
         "The network is open unless the workspace is set to none.",
     )
-    _old = "Two commands at once can lead this old bubblewrap to a folder outside: install version 0.10 or newer."
-
     phrases = ("read-only file system", "permission denied", "operation not permitted", "device or resource busy",
                "invalid cross-device link")  # fmt: skip
     private = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))
@@ -57,8 +59,8 @@ class Bubblewrap:
 
     @property
     def not_governed(self) -> tuple[str, ...]:
-        """What is not held; an old bubblewrap holds less."""
-        return self._limits if self._by_handle else (*self._limits, self._old)
+        """What is not held."""
+        return self._limits
 
     def sweep(self) -> None:
         """Remove what a killed server left in workspaces."""
@@ -69,7 +71,9 @@ class Bubblewrap:
         numbers = seccomp.machine()
         if program is None:
             return ProbeResult(
-                False, "bwrap is not installed", "install bubblewrap (the package has that name with apt, dnf, pacman and apk)"
+                False,
+                "bwrap is not installed",
+                "install bubblewrap (the package has that name with apt, dnf, pacman and apk)",
             )
         if numbers is None:
             return ProbeResult(False, f"there is no system call filter for the processor {os.uname().machine}")
@@ -112,33 +116,30 @@ class Bubblewrap:
 
     def _start(
         self, program: str, form: Form, launch: Launch, handle: int, opened: Scope
-    ) -> tuple[subprocess.Popen[bytes], int, int | None]:
-        """Start bwrap; returns its status pipe, and the pipe on which a changed working directory is told."""
+    ) -> tuple[subprocess.Popen[bytes], int, int]:
+        """Start bwrap; returns its status pipe, and the pipe on which a directory that was replaced is told."""
         profile = launch.profile
         status, status_in = _pipe(opened)
         filter_out = _filter(profile)
         opened.add("filter", lambda: os.close(filter_out))
-        keep, argv, told = [status_in, filter_out], launch.argv, None
-        if launch.workdir.path != profile.workspace.path:
-            told, told_in = _pipe(opened)
-            keep += [handle, told_in]
-            argv = ("bash", "-c", _CHECK.format(dir=handle, told=told_in), "bash", *argv)
+        told, told_in = _pipe(opened)
+        keep = [status_in, filter_out, handle, told_in]
         inside = seen_inside(launch.workdir.path, profile)
-        by_handle = _Handing(opened, keep) if self._by_handle else None
+        handing = _Handing(opened, keep, by_handle=self._by_handle)
         try:
-            words = flags(profile, form, seccomp=filter_out, status=status_in, inside=inside, handle=by_handle)
-        except OSError as error:
-            for descriptor in (status, told):
-                if descriptor is not None:
-                    os.close(descriptor)
-            raise WorkdirChanged(f"The folder {profile.workspace.path} cannot be opened: {error.strerror}") from error
-        words = [*words[:-1], *covering(launch.covered, opened, keep), "--"]
-        try:
-            popen = start([program, *words, *argv], launch, env={**launch.env, "TMPDIR": "/tmp"}, cwd="/", keep=keep)
+            try:
+                words = flags(profile, form, seccomp=filter_out, status=status_in, inside=inside, handle=handing)
+            except OSError as error:
+                raise WorkdirChanged(
+                    f"The folder {profile.workspace.path} cannot be opened: {error.strerror}"
+                ) from error
+            words = [*words[:-1], *covering(launch.covered, opened, keep), "--"]
+            check = _check(handle, handing.compared, told_in)
+            argv = [program, *words, "bash", "-c", check, "bash", *launch.argv]
+            popen = start(argv, launch, env={**launch.env, "TMPDIR": "/tmp"}, cwd="/", keep=keep)
         except BaseException:
-            for descriptor in (status, told):
-                if descriptor is not None:
-                    os.close(descriptor)
+            os.close(status)
+            os.close(told)
             raise
         return popen, status, told
 
@@ -150,10 +151,8 @@ class Bubblewrap:
             filter_out = _filter(attempt.profile)
             opened.add("filter", lambda: os.close(filter_out))
             workspace, kept = attempt.profile.workspace.path, [status_in, filter_out]
-            by_handle = _Handing(opened, kept) if self._by_handle else None
-            words = flags(
-                attempt.profile, form, seccomp=filter_out, status=status_in, inside=workspace, handle=by_handle
-            )
+            handing = _Handing(opened, kept, by_handle=self._by_handle)
+            words = flags(attempt.profile, form, seccomp=filter_out, status=status_in, inside=workspace, handle=handing)
             try:
                 with awaited.hidden():
                     run = subprocess.run(
@@ -179,11 +178,33 @@ def _pipe(opened: Scope) -> tuple[int, int]:
     return read, write
 
 
+def _check(workdir: int, mounted: Sequence[tuple[str, int]], told: int) -> str:
+    """A script that starts the command only in that directory, and if each path is a mount of what its handle is on."""
+    same = [f"{shlex.quote(place)} -ef /proc/self/fd/{handle}" for place, handle in [(".", workdir), *mounted]]
+    for place, handle in mounted:
+        rights = "[ow]" if os.fstatvfs(handle).f_flag & os.ST_RDONLY else "w"
+        same.append(f"$m == *{shlex.quote(f' {_listed(place)} r')}{rights}[,\\ ]*")
+    close = " ".join(f"{handle}<&-" for handle in (workdir, *(handle for _, handle in mounted)))
+    return _CHECK.format(same=" && ".join(same), close=close, told=told)
+
+
+def _listed(place: str) -> str:
+    """How the list of mounts writes a path (proc_pid_mountinfo(5))."""
+    for character in "\\ \t\n":
+        place = place.replace(character, f"\\{ord(character):03o}")
+    return place
+
+
 class _Handing:
     """Opens exactly what paths name, for bwrap to have and the scope to close."""
 
-    def __init__(self, opened: Scope, keep: list[int]) -> None:
+    def __init__(self, opened: Scope, keep: list[int], *, by_handle: bool) -> None:
         self._opened, self._keep = opened, keep
+        self.by_handle = by_handle
+        self.compared: list[tuple[str, int]] = []
+
+    def compare(self, path: Path) -> None:
+        self.compared.append((str(path), self._kept(path, handles.exactly(path))))
 
     def handle(self, path: Path) -> int:
         return self._kept(path, handles.exactly(path))

@@ -30,7 +30,14 @@ class Form(Enum):
 
 
 class Open(Protocol):
-    """Opens things for bubblewrap, which closes them."""
+    """Opens things for bubblewrap, which closes them; `by_handle` says whether it can mount by handle."""
+
+    @property
+    def by_handle(self) -> bool: ...
+
+    def compare(self, path: Path) -> None:
+        """Have the path compared from inside, before the command, with what it leads to now."""
+        ...
 
     def handle(self, path: Path) -> int:
         """A handle on exactly that path."""
@@ -117,7 +124,11 @@ def _roots(profile: Profile, handle: Open | None) -> Iterable[str]:
 
 
 def _mount(how: str, path: Path, handle: Open | None) -> tuple[str, ...]:
-    return (how, str(path), str(path)) if handle is None else (f"{how}-fd", str(handle.handle(path)), str(path))
+    if handle is not None and how == "--bind":
+        handle.compare(path)  # an old bubblewrap goes by the path after all, even where it is given a handle
+    if handle is None or not handle.by_handle:
+        return (how, str(path), str(path))
+    return (f"{how}-fd", str(handle.handle(path)), str(path))
 
 
 def _inner(how: str, path: Path, handle: Open | None) -> tuple[str, ...]:
@@ -126,7 +137,7 @@ def _inner(how: str, path: Path, handle: Open | None) -> tuple[str, ...]:
     A file is shown as a copy: programs replace files all the time, and a handle on the old one cannot be mounted.
     """
     try:
-        copy = handle.copy(path) if handle is not None and how == "--ro-bind" else None
+        copy = handle.copy(path) if handle is not None and handle.by_handle and how == "--ro-bind" else None
         if copy is not None:
             return ("--ro-bind-data", str(copy), str(path))
         return _mount(how, path, handle)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from anyio import to_thread
 
 from placet.sandbox.backend import Enforcement, Launch, ProbeResult
 from placet.sandbox.backends.trial import trial
-from placet.sandbox.errors import SandboxError, SandboxUnavailable
+from placet.sandbox.errors import SandboxError, SandboxUnavailable, WorkdirChanged
 from placet.sandbox.linux import ruleset, seccomp
 from placet.sandbox.policy import Network, Profile
 
@@ -115,6 +116,10 @@ class Landlock:
         try:
             return ruleset.create(profile.writable, self._version)
         except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENOENT, errno.ENOTDIR):  # the roots were there a moment ago
+                raise WorkdirChanged(
+                    f"A folder of this session was replaced right before the start: {error.strerror}"
+                ) from error
             raise SandboxUnavailable(f"Landlock could not be set up: {error}") from error
 
 
