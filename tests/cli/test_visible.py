@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placet.cli.characters import NAMES
+from placet.cli.characters import BLANK, NAMES
 from placet.cli.visible import hidden_count, visible, visible_line
 
 
@@ -34,6 +34,26 @@ from placet.cli.visible import hidden_count, visible, visible_line
 )
 def test_what_hides_or_turns_is_marked(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a" + "\u00a0" * 2000 + "; rm x", "a‹NBSP ×2000›; rm x"),
+        ("\u3000" * 8 + "b", "‹IDSP ×8›b"),
+        ("\u3000" * 7, "‹IDSP›" * 7),
+        ("a" + "\u00a0 \t" * 500 + "\u2003b", "a‹BLANKS ×1501›b"),
+        ("\u2800" * 9 + "\n" + "\u3164" * 9, "‹BRAILLE ×9›\n‹HF ×9›"),
+    ],
+)
+def test_ui_05_a_run_of_blanks_is_one_mark_with_their_number(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_page_and_terminal_count_the_same_blanks() -> None:
+    page = (Path(__file__).parents[2] / "ui" / "src" / "text" / "visible.ts").read_text(encoding="utf-8")
+    blank = BLANK.encode("ascii", "backslashreplace").decode().replace("\\xa0", "\\u00a0")
+    assert f"/[{blank}]+(?:[ \\t]+[{blank}]+)*/y" in page
 
 
 def test_no_text_can_hold_a_false_mark() -> None:

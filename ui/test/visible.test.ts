@@ -46,6 +46,15 @@ describe("text made visible", () => {
     expect(marks("\u001b]8;;http://x\u0007")).toEqual(["ESC", "BEL"]);
   });
 
+  it("counts a run of blanks that are no ASCII as one mark", () => {
+    const shown = (text: string) => visible(text).lines[0]!.pieces.flatMap((one) => (one.kind === "mark" ? [one.short] : []));
+    expect(shown(`a${"\u00a0".repeat(2000)}; rm x`)).toEqual(["NBSP ×2000"]);
+    expect(shown(`${"\u3000".repeat(8)}b`)).toEqual(["IDSP ×8"]);
+    expect(shown("\u3000".repeat(7))).toEqual(Array(7).fill("IDSP"));
+    expect(shown(`a${"\u00a0 \t".repeat(500)}\u2003b`)).toEqual(["BLANKS ×1501"]);
+    expect(visible(`a${"\u00a0".repeat(2000)}`).hidden).toEqual([{ short: "NBSP", long: "U+00A0 no-break space", count: 2000 }]);
+  });
+
   it("counts a run of blanks instead of drawing it", () => {
     const [piece] = visible(`a${" ".repeat(2000)}; rm x`).lines[0]!.pieces.filter((one) => one.kind === "blanks");
     expect(piece).toMatchObject({ count: 2000, name: "space" });

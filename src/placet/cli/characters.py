@@ -13,3 +13,6 @@ _TABLE = """
 
 NAMES = {int(code, 16): short for code, short in (row.split() for row in _TABLE.replace("\n", " ").split(";"))}
 """Code point to the name that stands in a mark."""
+
+BLANK = "\u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0"
+"""What is drawn as a blank, as it stands between the brackets of a regular expression; the page has the same."""

@@ -3,13 +3,18 @@
 The page does the same with more colours (`ui/src/text/visible.ts`); both use the same names.
 """
 
+import re
 import unicodedata
+from collections.abc import Iterator
 
-from placet.cli.characters import NAMES
+from placet.cli.characters import BLANK, NAMES
 
 _TAB = "TAB"
 _OF_MARKS = "‹›"
 """What marks are made of is itself marked, so that no text can hold a false one."""
+_BLANK_RUN = 8
+"""From so many blanks on a run of them is one mark with their number, so that nothing is pushed out of sight."""
+_BLANKS = re.compile(f"[{BLANK}]+(?:[ \\t]+[{BLANK}]+)*")
 _HIDDEN_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
@@ -18,8 +23,20 @@ def visible(text: str) -> str:
 
     Control, format, surrogate, private and unassigned characters, blanks other than the space, invisible letters and
     combining marks are marked, so that nothing printed can move the cursor, turn the text or paint over another line.
+    A long run of blanks other than the space is one mark with their number, `‹NBSP ×2000›`.
     """
-    return "".join(character if _plain(character) else _mark(character) for character in text)
+    return "".join(_shown(text))
+
+
+def _shown(text: str) -> Iterator[str]:
+    at = 0
+    for run in _BLANKS.finditer(text):
+        if len(run[0]) >= _BLANK_RUN:
+            yield from (character if _plain(character) else _mark(character) for character in text[at : run.start()])
+            name = NAMES[ord(run[0][0])] if len(set(run[0])) == 1 else "BLANKS"
+            yield f"‹{name} ×{len(run[0])}›"
+            at = run.end()
+    yield from (character if _plain(character) else _mark(character) for character in text[at:])
 
 
 def visible_line(text: str) -> str:

@@ -45,6 +45,8 @@ const BLANK_RUN = 8;
 const INDENT = 40;
 const BLANK_LINES = 4;
 const STACK = 2;
+/** What is drawn as a blank and is none of ASCII, with such between them; the terminal has the same (`cli/characters.py`). */
+const FOREIGN_BLANKS = /[\u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]+(?:[ \t]+[\u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]+)*/y;
 
 const lengthOf = (text: string): number => {
   let count = 0;
@@ -102,11 +104,11 @@ const piecesOf = (row: string, line: number, reading: Reading, sum: Visible, cou
     flush();
     pieces.push(piece);
   };
-  const hide = (raw: string, short: string, long: string, of: (Piece & { kind: "mark" })["of"]) => {
-    put({ kind: "mark", raw, short, long, of });
+  const hide = (raw: string, short: string, long: string, of: (Piece & { kind: "mark" })["of"], times = 1) => {
+    put({ kind: "mark", raw, short: times > 1 ? `${short} ×${times}` : short, long, of });
     const seen = counts.get(short);
-    if (seen) seen.count += 1;
-    else counts.set(short, { short, long, count: 1 });
+    if (seen) seen.count += times;
+    else counts.set(short, { short, long, count: times });
     if (of === "bidi") sum.bidi = true;
   };
 
@@ -147,6 +149,17 @@ const piecesOf = (row: string, line: number, reading: Reading, sum: Visible, cou
         at += sequence.length;
         continue;
       }
+    }
+
+    FOREIGN_BLANKS.lastIndex = at;
+    const blanks = code >= 0xa0 ? FOREIGN_BLANKS.exec(row)?.[0] : undefined;
+    if (blanks && blanks.length >= BLANK_RUN) {
+      const one = new Set(blanks).size === 1 ? hiddenName(code) : null;
+      sum.blankRuns += 1;
+      sum.longestBlankRun = Math.max(sum.longestBlankRun, blanks.length);
+      hide(blanks, one?.short ?? "BLANKS", one ? `${codeName(code)} ${one.long}` : "blanks of several kinds", "blank", blanks.length);
+      at += blanks.length;
+      continue;
     }
 
     const name = hiddenName(code);
