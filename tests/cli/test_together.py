@@ -79,7 +79,7 @@ def test_ses_03_three_open_asks_are_back_with_their_ids_after_kill_9(cli: Cli, w
         page = api(cli, "/api/asks?state=open")
         assert [ask["id"] for ask in page["asks"]] == before
         assert page["total"] == 3
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 60
 
 
 def test_a_turn_can_be_answered_out_of_order(cli: Cli, workspace: Path) -> None:

@@ -81,7 +81,7 @@ async def test_bsh_01_a_silent_child_delays_nothing_and_is_gone(
     rig, mode = everywhere
     began = time.monotonic()
     done = await rig.run(script.replace("NAP", nap), mode)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 18  # by itself it would last for the 20 seconds of the rig
     assert (done.exit_code, done.stdout.text) == (code, said)
     assert alive(nap) == []
     assert zombies(since) == []
