@@ -50,7 +50,7 @@ def test_sec_01_a_command_that_was_given_port_and_secret_still_becomes_no_page(
         secret = server.link.partition("#link=")[2]
         for preset in PRESETS:
             command = f"$ python3 attack.py {server.port} {secret} {key} {cli.home}/state/placet.sock"
-            done = cli("session", "new", "--cwd", str(workspace), "--preset", preset, "--message", command)
+            done = cli("session", "new", "--cwd", str(workspace), "--preset", preset, "--yes", "--message", command)
             session = done.stdout.strip()
             ended(cli, session)
             [result] = logged(cli, session, "tool/result")

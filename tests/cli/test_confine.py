@@ -139,6 +139,14 @@ def test_nothing_is_left_behind(cli: Cli, workspace: Path) -> None:
     assert list(workspace.iterdir()) == []
 
 
+@pytest.mark.parametrize("folder", ["/", "~", "placet/state", "missing"])
+def test_a_folder_that_no_session_could_have_is_refused(cli: Cli, one_line: OneLine, folder: str) -> None:
+    place = folder if folder[0] in "/~" else str(cli.root / folder)
+    done = cli("sandbox", "--cwd", place, "--", "true")
+    assert done.returncode == 1
+    assert "folder" in one_line(done) or "file system" in one_line(done) or "directory" in one_line(done)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"), [([], 2), (["--mode", "free", "--", "ls"], 2), (["--cwd", "/nowhere", "--", "ls"], 1)]
 )

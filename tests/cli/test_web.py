@@ -20,6 +20,7 @@ from tests.cli.conftest import Cli, new_home
 from tests.cli.on_terminal import OnTerminal
 from tests.cli.server import Server
 
+FULL = ("--preset", "danger-full-access", "--yes")
 OneLine = Callable[["subprocess.CompletedProcess[str]"], str]
 
 
@@ -300,12 +301,28 @@ def test_a04_a_command_of_the_agent_gets_nothing_over_the_socket(cli: Cli, serve
 
     own = " ".join(f"{name}={value}" for name, value in cli.env.items() if name != "PATH")
     command = f"env {own} {sys.executable} -m placet inbox list"
-    done = cli("session", "new", "--cwd", str(workspace), "--message", f"$ {command}", "--preset", "danger-full-access")
+    done = cli("session", "new", "--cwd", str(workspace), "--message", f"$ {command}", *FULL)
     session = done.stdout.strip()
     ended(cli, session)
     [result] = events(cli, session, "tool/result")
     assert result["value"]["exitCode"] != 0
     assert "No ask is open" not in result["text"]
+
+
+@pytest.mark.parametrize("typed", ["yes", "no"])
+def test_full_access_says_what_it_means_and_wants_a_typed_yes(
+    cli: Cli, server: Server, workspace: Path, typed: str
+) -> None:
+    words = ("session", "new", "--cwd", str(workspace), "--message", "$ true", "--preset", "danger-full-access")
+    refused = cli(*words)
+    assert refused.returncode == 2 and "The sandbox is off" in refused.stderr and "--yes" in refused.stderr
+    hand = OnTerminal(cli.argv(*words), cli.env)
+    assert "The sandbox is off" in hand.until("Type yes and Enter")
+    hand.until(": ")
+    hand.type(f"{typed}\r")
+    code, seen = hand.end()
+    assert (code, "No session was started" in seen) == ((0, False) if typed == "yes" else (1, True))
+    assert len(lines(cli, "session", "list", "--json")) == (typed == "yes")
 
 
 def test_unknown_sessions_and_asks_are_one_line(calm: Server, one_line: OneLine) -> None:
@@ -321,19 +338,20 @@ def test_unknown_sessions_and_asks_are_one_line(calm: Server, one_line: OneLine)
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "code"),
     [
-        ["--preset", "yolo"], ["--policy", "sometimes"], ["--cwd", "/nowhere"], ["--cwd", "/"], ["--cwd", "../account"],
-        ["--cwd", "."], ["--cwd", "state"],
+        (["--preset", "yolo"], 2), (["--policy", "sometimes"], 2), (["--preset", "danger-full-access"], 2),
+        (["--cwd", "/nowhere"], 1), (["--cwd", "/"], 1), (["--cwd", "../account"], 1), (["--cwd", "."], 1),
+        (["--cwd", "state"], 1),
     ],
 )  # fmt: skip
-def test_a_session_that_cannot_be_is_one_line(calm: Server, one_line: OneLine, arguments: list[str]) -> None:
+def test_a_session_that_cannot_be_is_one_line(calm: Server, one_line: OneLine, arguments: list[str], code: int) -> None:
     cli, folder = calm.cli, calm.cli.root / "workspace"
     folder.mkdir(exist_ok=True)
     done = cli(
         "session", "new", "--message", "hi", *(() if "--cwd" in arguments else ("--cwd", str(folder))), *arguments
     )
-    assert done.returncode in (1, 2)
+    assert done.returncode == code
     one_line(done)
     assert cli("session", "list").stdout.strip() == "No session yet."
 

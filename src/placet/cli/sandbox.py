@@ -26,7 +26,7 @@ def sandbox(
     backend: Annotated[
         Literal["bubblewrap", "landlock", "seatbelt"] | None, Parameter(help="Use this one and no other.")
     ] = None,
-    cwd: Annotated[str, Parameter(help="The workspace.")] = ".",
+    cwd: Annotated[str, Parameter(help="The workspace; what no session could have is refused.")] = ".",
 ) -> int:
     """Run one command confined, and end with its exit code.
 
@@ -45,15 +45,18 @@ async def _run(config: "Config", words: tuple[str, ...], mode: str, cwd: str, ba
     from placet.app.confinement import sandbox_of
     from placet.sandbox.errors import SandboxError
     from placet.sandbox.mode import SandboxMode
-    from placet.sandbox.policy import Workdir
     from placet.sandbox.process import Command
+    from placet.sandbox.workspace.check import WorkspaceRefused
     from placet.session.ids import SessionId
 
     config.places.prepare()
     box = sandbox_of(config, backend=backend)
     session = SessionId(f"s-alone-{secrets.token_hex(8)}")
+    facts = await box.check_workspace(Path(cwd))
+    if isinstance(facts, WorkspaceRefused):
+        fail(facts.why)
     try:
-        profile = box.profile(session, Workdir.of(Path(cwd)), SandboxMode(mode))
+        profile = box.profile(session, facts.workdir, SandboxMode(mode), git_roots=facts.git_roots)
         done = await box.run(Command(profile=profile, argv=words, timeout_ms=_NO_LIMIT_MS, on_output=_pass_on))
     except SandboxError as error:
         fail(error.why, hint=error.hint or "")

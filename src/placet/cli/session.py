@@ -3,7 +3,7 @@
 import os
 import secrets
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -14,17 +14,23 @@ from placet.cli.client import Client, segment
 from placet.cli.output import fail, say, say_json, show, told
 from placet.cli.visible import visible_line
 
+_Preset = Literal["read-only", "workspace-write", "danger-full-access"]
+_FULL: _Preset = "danger-full-access"
+
 
 def new(
     *,
     cwd: Annotated[str, Parameter(help="The session's folder; it stays the same for good.")],
     message: Annotated[str, Parameter(help="The first message to the agent.")],
-    preset: Annotated[str | None, Parameter(help="read-only, workspace-write or danger-full-access.")] = None,
-    policy: Annotated[str | None, Parameter(help="ask or never.")] = None,
+    preset: Annotated[_Preset | None, Parameter(help="How much commands may do.")] = None,
+    policy: Annotated[Literal["ask", "never"] | None, Parameter(help="Who decides what would need a yes.")] = None,
+    yes: Annotated[bool, Parameter(help="Full access is meant; needed for it where there is no terminal.")] = False,
     title: Annotated[str | None, Parameter(help="A name for lists.")] = None,
     json: Annotated[bool, Parameter(help="Print the session as JSON.")] = False,
 ) -> int:
     """Start a session in a folder with a message, and print its id."""
+    if preset == _FULL and not yes:
+        _want_yes()
     given = {"preset": preset, "policy": policy, "title": title}
     body: dict[str, object] = {key: value for key, value in given.items() if value is not None}
     body |= {"cwd": _nameable(absolute(cwd)), "message": message, "key": f"cli-{secrets.token_hex(12)}"}
@@ -34,6 +40,23 @@ def new(
     else:
         say(session["id"])
     return 0
+
+
+def _want_yes() -> None:
+    """Say what full access means, and go on only after a typed yes."""
+    from placet.cli import terminal
+    from placet.permission.preset import preset_named
+
+    meaning = preset_named(_FULL).description
+    if not terminal.is_terminal():
+        fail(meaning, hint="If that is meant, add --yes", code=2)
+    try:
+        with terminal.exclusive():
+            typed = terminal.ask_typed(lambda: meaning, "Type yes and Enter if that is meant: ", len("yes"))
+    except (terminal.NotTyped, terminal.GaveUp):
+        typed = ""
+    if typed.lower() != "yes":
+        fail("No session was started")
 
 
 def list_(*, json: Annotated[bool, Parameter(help="Print one JSON object for each session.")] = False) -> int:
@@ -67,7 +90,7 @@ def move_away(session: str, path: str) -> int:
 
 def preset(
     session: str,
-    preset: str,
+    preset: _Preset,
     *,
     confirm: Annotated[bool, Parameter(help="Do it although it ends jobs, or gives full access.")] = False,
 ) -> int:
