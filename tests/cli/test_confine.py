@@ -22,7 +22,7 @@ def test_doctor_names_every_backend_and_what_it_means(cli: Cli) -> None:
     assert {backend["name"] for backend in report["backends"]} == {"bubblewrap", "landlock", "seatbelt"}
     assert report.keys() == {"chosen", "backends"}
     for backend in report["backends"]:
-        assert backend.keys() == {"name", "usable", "enforcement", "not_governed", "why", "hint"}
+        assert backend.keys() == {"name", "version", "usable", "enforcement", "not_governed", "why", "hint"}
     assert done.returncode == (0 if report["chosen"] else 1)
 
 
@@ -154,3 +154,13 @@ def test_a_mistake_is_one_line(cli: Cli, one_line: OneLine, arguments: list[str]
     done = cli("sandbox", *arguments)
     assert done.returncode == code
     one_line(done)
+
+
+def test_sbx_16_doctor_names_the_version_and_where_the_setting_is_none_says_so(cli: Cli) -> None:
+    done = cli("doctor", env={"PLACET_SANDBOX": "none"})
+    assert done.returncode == 1 and 'That is the setting: "none". To mend it: ' in done.stdout
+    report = json.loads(cli("doctor", "--json").stdout)
+    bubblewrap = next(backend for backend in report["backends"] if backend["name"] == "bubblewrap")
+    if bubblewrap["usable"]:
+        assert bubblewrap["version"][0].isdigit()
+        assert f"bubblewrap {bubblewrap['version']}: usable" in cli("doctor").stdout

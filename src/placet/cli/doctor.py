@@ -47,6 +47,8 @@ def _print(config: Config, selection: Selection) -> None:
     chosen = selection.choose()
     if chosen is None:
         say("Sandbox: none. No command runs confined here; placet refuses them instead of running them freely.")
+        if config.settings.sandbox.backend == "none":
+            say('  That is the setting: "none". To mend it: take PLACET_SANDBOX, or backend under [sandbox], away.')
     else:
         say(f"Sandbox: {chosen.name}")
     for backend, result in selection.tried():
@@ -65,7 +67,8 @@ def _print(config: Config, selection: Selection) -> None:
 
 
 def _print_backend(backend: Backend, result: ProbeResult, *, chosen: bool) -> None:
-    say(f"  {backend.name}: {'usable' if result.usable else f'not usable: {result.why}'}")
+    name = f"{backend.name} {result.version}".strip()
+    say(f"  {name}: {'usable' if result.usable else f'not usable: {result.why}'}")
     if result.usable:
         say(f"    {_MEANING[backend.enforcement]}{'' if chosen else ' It is not used: the one above comes first.'}")
     if chosen:

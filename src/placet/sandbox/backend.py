@@ -28,6 +28,7 @@ class ProbeResult:
     usable: bool
     why: str = ""
     hint: str = ""
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,7 @@ class Selection:
             "backends": [
                 {
                     "name": backend.name,
+                    "version": result.version or None,
                     "usable": result.usable,
                     "enforcement": backend.enforcement.value,
                     "not_governed": list(backend.not_governed),

@@ -86,11 +86,11 @@ class Bubblewrap:
                     break
             if said is None:
                 self._form = form
-                return ProbeResult(True)
+                return ProbeResult(True, version=_version(program))
             why = why or said
             if said.startswith(_SILENT):
                 break
-        return ProbeResult(False, why, _advice())
+        return ProbeResult(False, why, _advice(), _version(program))
 
     async def spawn(self, launch: Launch) -> NamespaceProcess:
         loop = asyncio.get_running_loop()
@@ -169,6 +169,23 @@ class Bubblewrap:
 
     def _program(self) -> str | None:
         return shutil.which(self._given or "bwrap")
+
+
+def _version(program: str) -> str:
+    """What bwrap says its version is; empty if it says nothing."""
+    try:
+        with awaited.hidden():
+            said = subprocess.run(
+                [program, "--version"],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_PROBE_SECONDS,
+                check=False,
+            )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    words = said.stdout.decode(errors="replace").split()
+    return words[-1][:40] if words else ""
 
 
 def _pipe(opened: Scope) -> tuple[int, int]:
