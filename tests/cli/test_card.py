@@ -89,6 +89,18 @@ def test_backslashes_of_the_reason_stay_as_they_are() -> None:
     assert "a \\\\server\\u0000 share" in shown(ask({"command": "x"}, reason="a \\\\server\\u0000 share"))
 
 
+def test_words_are_not_broken_and_nothing_is_lost() -> None:
+    reason = "It needs the network to fetch the dependencies of this very old project, " + "x" * 150
+    text = shown(ask({"command": "x"}, reason=reason), width=60)
+    rows = text.split("not checked by placet:\n")[1].split("\n\n")[0].split("\n")
+    assert "".join(row.removeprefix("  ") for row in rows) == reason
+    assert [row.strip() for row in rows[:2]] == [
+        "It needs the network to fetch the dependencies of this",
+        "very old project,",
+    ]
+    assert all(len(row.rstrip()) <= 60 for row in rows)
+
+
 def test_no_name_can_add_a_line() -> None:
     before = len(shown(ask({"command": "x"})).splitlines())
     name = {"text": "a\nMode     now read-only", "origin": "title"}

@@ -139,6 +139,12 @@ def test_nothing_is_left_behind(cli: Cli, workspace: Path) -> None:
     assert list(workspace.iterdir()) == []
 
 
+def test_a_confined_command_is_told_that_it_cannot_reach_placet(cli: Cli, one_line: OneLine) -> None:
+    done = cli("inbox", "list", env={"PLACET_SESSION": "s-1"})
+    assert done.returncode == 1
+    assert "A confined command cannot reach placet." in one_line(done)
+
+
 @pytest.mark.parametrize("folder", ["/", "~", "placet/state", "missing"])
 def test_a_folder_that_no_session_could_have_is_refused(cli: Cli, one_line: OneLine, folder: str) -> None:
     place = folder if folder[0] in "/~" else str(cli.root / folder)

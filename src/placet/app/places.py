@@ -114,7 +114,7 @@ def account_name(uid: int) -> str:
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
-        return f"account {uid}"
+        return f"uid {uid}"
 
 
 def _account_home(environ: Mapping[str, str]) -> Path:

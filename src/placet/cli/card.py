@@ -11,6 +11,7 @@ from placet.session.codec import loads, unescape
 
 _LABEL = 9
 _GUTTER = 8
+_WORD = re.compile("[^ ]* *")
 _MANY_BLANKS = re.compile(" {16,}")
 _EMPTY_RUN = 4
 _MODES = {
@@ -50,11 +51,11 @@ def card(ask: Mapping[str, Any], *, now: int, width: int) -> str:
         path, text = _original(str(file["path"])), _original(str(file["text"]))
         lines += ["", f"File {visible_line(path)}, signed together with it: {_count(text)}", *_code(text, width)]
     if subject["tool"] == "bash":
-        lines += ["", f"Not covered: {_not_covered(covered=bool(subject['files']))}"]
+        lines += ["", *_rows(f"Not covered: {_not_covered(covered=bool(subject['files']))}", width)]
     if ask.get("reason"):
         lines += ["", "The agent says, not checked by placet:"]
         words = visible(str(ask["reason"])).split("\n")
-        lines += [f"  {piece}" for row in words for piece in _pieces(row, width - 2)]
+        lines += [f"  {piece}" for row in words for piece in _rows(row, width - 2)]
     lines += ["", *_field("Digest", str(ask["digest"]), max(width, 80))]
     lines += _state(ask)
     lines.append("=" * min(width, 78))
@@ -129,7 +130,7 @@ def _arguments(text: str, width: int) -> list[str]:
         if name == "command" or "\n" in inner:
             lines += [f"{label}: {_count(inner)}", *_code(inner, width)]
         else:
-            lines += [f"  {piece}" for piece in _pieces(f"{label}: {_blanks(visible(inner))}", width - 2)]
+            lines += [f"  {piece}" for piece in _rows(f"{label}: {_blanks(visible(inner))}", width - 2)]
         lines += _foreign(inner)
     return lines
 
@@ -179,6 +180,24 @@ def _pieces(row: str, width: int) -> list[str]:
     return [*pieces, row[start:]]
 
 
+def _rows(text: str, width: int) -> list[str]:
+    """The text in lines that break after a blank, where there is one; all of them together are the text."""
+    width = max(20, width)
+    rows: list[str] = []
+    row = ""
+    for word in _WORD.findall(text):
+        if row and _columns(row + word.rstrip(" ")) > width:
+            rows.append(row)
+            row = ""
+        *whole, row = _pieces(row + word, width)
+        rows += whole
+    return [*rows, row]
+
+
+def _columns(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
 def _foreign(text: str) -> list[str]:
     found = sorted({character for character in text if ord(character) > 0x7E and character.isalpha()})
     if not found:
@@ -203,7 +222,7 @@ def _tried(denied: Mapping[str, Any] | None) -> str:
 
 
 def _field(label: str, text: str, width: int) -> Sequence[str]:
-    first, *rest = _pieces(_blanks(visible_line(text)), width - _LABEL)
+    first, *rest = _rows(_blanks(visible_line(text)), width - _LABEL)
     return [f"{label:<{_LABEL}}{first}", *(" " * _LABEL + piece for piece in rest)]
 
 

@@ -6,6 +6,7 @@ import os
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -14,6 +15,7 @@ from placet.app.places import Places
 from placet.app.program import program
 
 _SECONDS = 30.0
+_SESSION = "PLACET_SESSION"  # every command of a session has it in its environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,23 +92,39 @@ class _SocketConnection(http.client.HTTPConnection):
 
     def connect(self) -> None:
         path = self._places.socket
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(_SECONDS)
         try:
+            self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self.sock.settimeout(_SECONDS)
             _connect(self.sock, str(path))
             owner = path.stat().st_uid
-        except (FileNotFoundError, ConnectionRefusedError) as error:
-            raise NoServer(
+        except OSError as error:
+            refusal = _refusal(path, error)
+            if refusal is None:
+                raise
+            raise refusal from error
+        if owner != os.geteuid():
+            raise NoServer(f"The socket {path} was not made by this account", hint="Check PLACET_HOME")
+
+
+def _refusal(path: Path, error: OSError) -> NoServer | None:
+    if _SESSION in os.environ:
+        return NoServer(
+            "A confined command cannot reach placet",
+            why="That is so that no command can answer for a person",
+            hint="Call placet from a terminal of your own",
+        )
+    match error:
+        case FileNotFoundError() | ConnectionRefusedError():
+            return NoServer(
                 "No placet server is running for this account",
                 why=f"Nothing answers on {path}",
                 hint=f"Start one with: {program()} web",
-            ) from error
-        except PermissionError as error:
-            raise NoServer(
+            )
+        case PermissionError():
+            return NoServer(
                 f"The socket {path} belongs to somebody else", hint="Check PLACET_HOME, or run as its owner"
-            ) from error
-        if owner != os.geteuid():
-            raise NoServer(f"The socket {path} was not made by this account", hint="Check PLACET_HOME")
+            )
+    return None
 
 
 def _connect(sock: socket.socket, path: str) -> None:
