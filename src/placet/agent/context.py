@@ -112,6 +112,12 @@ def standard_context(policy: PolicyFold, mode: ModeFold) -> Context:
     )
 
 
+_TEMPORARY = (
+    "Temporary files belong in $TMPDIR; that folder, and /tmp where it can be written, is private to this session:"
+    " the person and other programs do not see it under that name."
+)
+
+
 def sandbox_text(mode: SandboxMode, root: str) -> str:
     """What a mode means for the model's commands (O4)."""
     folder = json.dumps(root, ensure_ascii=False)
@@ -119,13 +125,14 @@ def sandbox_text(mode: SandboxMode, root: str) -> str:
         case SandboxMode.READ_ONLY:
             return (
                 f"Sandbox: read-only. Commands run, but cannot change files in the workspace {folder} or elsewhere."
+                f" {_TEMPORARY}"
                 " Do not refuse a task for that reason: try what it needs, and follow the guidance in the result if the"
                 " sandbox denies it."
             )
         case SandboxMode.WORKSPACE_WRITE:
             return (
-                f"Sandbox: workspace-write. Commands can change files inside {folder}; temporary directories may be"
-                " writable too. Everything else can be read, not changed."
+                f"Sandbox: workspace-write. Commands can change files inside {folder}. {_TEMPORARY}"
+                " Everything else can be read, not changed."
             )
         case SandboxMode.DANGER_FULL_ACCESS:
             return "Sandbox: danger-full-access. Nothing confines commands: they can do what the person's account can."

@@ -36,7 +36,8 @@ PRESETS = (
     Preset(
         "read-only",
         "Read only",
-        "Commands can read but change nothing outside their temporary folder; you are asked before one may do more.",
+        "Commands read your files, except hidden credentials, and write only in a private temporary folder;"
+        " you are asked before one may do more.",
         SandboxMode.READ_ONLY,
         Policy.ASK,
     ),
@@ -61,7 +62,9 @@ DEFAULT = "workspace-write"
 """The preset of a new session, unless the person configured another one."""
 
 _MODES = {
-    SandboxMode.READ_ONLY: "Commands can read but change nothing outside their temporary folder",
+    SandboxMode.READ_ONLY: (
+        "Commands read your files, except hidden credentials, and write only in a private temporary folder"
+    ),
     SandboxMode.WORKSPACE_WRITE: "Commands can change files in the session's folder only",
     SandboxMode.DANGER_FULL_ACCESS: "The sandbox is off: commands can change everything that you can",
 }

@@ -127,7 +127,7 @@ export const de: Words = {
     custom: "eigene",
     customText: "Modus und Fragen wurden einzeln eingestellt.",
     presetText: {
-      "read-only": "Liest alles, schreibt nichts. Fragt Sie vor jedem weiteren Schritt.",
+      "read-only": "Liest Ihre Dateien, außer verborgenen Zugangsdaten; schreibt nur in einen eigenen temporären Ordner. Fragt Sie vor jedem weiteren Schritt.",
       "workspace-write": "Schreibt im Ordner der Sitzung. Fragt Sie vor allem, was darüber hinausgeht.",
       "danger-full-access": "Keine Sandbox und keine Fragen. Sie bestätigen diesen Wechsel vorher.",
     },

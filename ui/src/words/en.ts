@@ -136,7 +136,7 @@ export const en = {
     custom: "custom",
     customText: "Mode and questions were set one by one.",
     presetText: {
-      "read-only": "Reads everything, writes nothing. Asks you for each wider step.",
+      "read-only": "Reads your files, except hidden credentials; writes only in its private temp folder. Asks you for each wider step.",
       "workspace-write": "Writes inside the session’s folder. Asks you for anything beyond.",
       "danger-full-access": "No sandbox, and no questions. You confirm this change first.",
     } as Record<string, string>,

@@ -127,7 +127,7 @@ export const zh: Words = {
     custom: "自定义",
     customText: "模式和询问是分别设置的。",
     presetText: {
-      "read-only": "可读一切，不写任何内容。每一步更大的权限都会问您。",
+      "read-only": "可读您的文件（隐藏的凭据除外），只能写自己的临时文件夹。每一步更大的权限都会问您。",
       "workspace-write": "可写会话的文件夹。超出范围都会问您。",
       "danger-full-access": "没有沙箱，也不询问。切换前需要您确认。",
     },
