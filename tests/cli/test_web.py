@@ -198,18 +198,6 @@ def test_apr_05_a_clean_end_settles_nothing_and_leaves_no_traceback(
         assert [again["id"] for again in lines(cli, "inbox", "list", "--json")] == [ask["id"]]
 
 
-def test_a_second_start_says_so_and_gives_a_fresh_link_to_the_first(calm: Server) -> None:
-    second = calm.cli("web", "--no-open", "--port", "0")
-    assert (second.returncode, second.stderr) == (0, "")
-    assert "running already" in second.stdout
-    assert f"http://127.0.0.1:{calm.port}/#link=" in second.stdout and calm.link not in second.stdout
-    assert calm.cli("inbox", "list").returncode == 0
-
-
-def test_the_server_says_the_number_by_which_it_can_be_killed(calm: Server) -> None:
-    assert f"as process {calm.process.pid}." in calm.said
-
-
 def test_link_prints_another_link(calm: Server) -> None:
     done = calm.cli("link")
     assert done.returncode == 0, done.stderr
@@ -307,22 +295,6 @@ def test_a04_a_command_of_the_agent_gets_nothing_over_the_socket(cli: Cli, serve
     [result] = events(cli, session, "tool/result")
     assert result["value"]["exitCode"] != 0
     assert "No ask is open" not in result["text"]
-
-
-@pytest.mark.parametrize("typed", ["yes", "no"])
-def test_full_access_says_what_it_means_and_wants_a_typed_yes(
-    cli: Cli, server: Server, workspace: Path, typed: str
-) -> None:
-    words = ("session", "new", "--cwd", str(workspace), "--message", "$ true", "--preset", "danger-full-access")
-    refused = cli(*words)
-    assert refused.returncode == 2 and "The sandbox is off" in refused.stderr and "--yes" in refused.stderr
-    hand = OnTerminal(cli.argv(*words), cli.env)
-    assert "The sandbox is off" in hand.until("Type yes and Enter")
-    hand.until(": ")
-    hand.type(f"{typed}\r")
-    code, seen = hand.end()
-    assert (code, "No session was started" in seen) == ((0, False) if typed == "yes" else (1, True))
-    assert len(lines(cli, "session", "list", "--json")) == (typed == "yes")
 
 
 def test_unknown_sessions_and_asks_are_one_line(calm: Server, one_line: OneLine) -> None:

@@ -28,6 +28,15 @@ describe("the fold of a session", () => {
     const words = tools(fold(blank, events)).map((call) => call.kind === "tool" && toolStatus(call, en, true).word);
     expect(words).toEqual(["Ran, exit code 0", "Not run", "Ran, exit code 0", "Denied by the sandbox", "Waiting for you"]);
   });
+  it("names who stopped the turn that an ask ended with", () => {
+    const by = { kind: "person", name: "Ada", channel: "page" };
+    const more = [
+      { type: "turn/abort", data: { turn: 1, reason: "user", by } },
+      { type: "approval/decided", data: { id: "a-9", outcome: "cancelled", detail: "stopped", who: { kind: "system", name: "placet" }, channel: "worker" } },
+    ].map((row, at) => ({ session: "s", seq: events.at(-1)!.seq + 1 + at, time: 1, key: `more${at}`, cursor: "1", ...row })) as LogEvent[];
+    const call = tools(fold(blank, [...events, ...more])).at(-1);
+    expect(call?.kind === "tool" && call.decisions["a-9"]).toMatchObject({ outcome: "cancelled", stoppedBy: "Ada" });
+  });
   it("starts in the middle of a log without harm", () => {
     for (let from = 0; from < events.length; from += 1) expect(() => fold(blank, events.slice(from))).not.toThrow();
   });
