@@ -11,10 +11,8 @@ from tests.browser.conftest import Home
 
 pytestmark = pytest.mark.browser
 
-MAKES = {
-    "name": "bash",
-    "arguments": {"command": "mkdir a .vscode; echo all: > a/Makefile; echo {} > .vscode/tasks.json", "description": "x"},
-}
+COMMAND = "mkdir a .vscode; echo all: > a/Makefile; echo {} > .vscode/tasks.json"
+MAKES = {"name": "bash", "arguments": {"command": COMMAND, "description": "x"}}
 
 
 def test_11_what_other_programs_will_run_is_listed_and_moves_away(make_home: Callable[..., Home]) -> None:
