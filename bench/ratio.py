@@ -1,7 +1,7 @@
 """Measures several ways side by side, interleaved, and prints medians and ratios. Nothing here asserts.
 
-    times = await side_by_side({"bare commit": bare, "ask": ask}, rounds=200)
-    print_ratio("ask over two bare commits", times["ask"], times["bare commit"], of=2, aim=2.0)
+times = await side_by_side({"bare commit": bare, "ask": ask}, rounds=200)
+print_ratio("ask over two bare commits", times["ask"], times["bare commit"], of=2, aim=2.0)
 """
 
 from __future__ import annotations
