@@ -54,13 +54,17 @@ export const useArming = (place: RefObject<HTMLElement | null>, identity: string
 
   useLayoutEffect(reset, [reset, identity]);
 
-  useEffect(() => {
-    const timer = setTimeout(() => still() && setArmed(arming.current.armed(performance.now())), arming.current.left(performance.now()) + 1);
-    return () => clearTimeout(timer);
-  }, [round, still]);
+  /** Look again: a field that lay still long enough is armed, however early or late a timer came. */
+  const check = useCallback((): void => {
+    if (still()) setArmed(arming.current.armed(performance.now()));
+  }, [still]);
 
   useEffect(() => {
-    const check = () => void still();
+    const timer = setTimeout(check, arming.current.left(performance.now()) + 1);
+    return () => clearTimeout(timer);
+  }, [round, check]);
+
+  useEffect(() => {
     const shown = () => document.visibilityState === "visible" && reset();
     const watch = new ResizeObserver(check);
     if (place.current) watch.observe(place.current);
@@ -75,7 +79,7 @@ export const useArming = (place: RefObject<HTMLElement | null>, identity: string
       removeEventListener("resize", check);
       document.removeEventListener("visibilitychange", shown);
     };
-  }, [place, still, reset]);
+  }, [place, check, reset]);
 
   const handlers = useMemo(() => {
     const release = (field: string, event: Event, sign: () => void) => {
