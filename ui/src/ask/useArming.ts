@@ -1,6 +1,9 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Arming } from "./arming";
 
+/** Milliseconds between two looks: no multiple of a frame, so that what moves to and fro with every frame is seen moving. */
+const LOOK = 37;
+
 interface Spot {
   x: number;
   y: number;
@@ -68,7 +71,7 @@ export const useArming = (place: RefObject<HTMLElement | null>, identity: string
     const shown = () => document.visibilityState === "visible" && reset();
     const watch = new ResizeObserver(check);
     if (place.current) watch.observe(place.current);
-    const timer = setInterval(check, 100);
+    const timer = setInterval(check, LOOK);
     addEventListener("scroll", check, { capture: true, passive: true });
     addEventListener("resize", check);
     document.addEventListener("visibilitychange", shown);
