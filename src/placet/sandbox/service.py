@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from .execution import environment, unconfined
 from .execution.bounds import Bounds
 from .execution.output import Captured
 from .execution.storage import Storage
-from .helper import Failure, Found, Helper, Helpers, Inquiry
+from .helper import Failure, Found, Helper, Helpers, Inquiry, Verb
 from .helper.judging import judged, request
 from .live import Live
 from .mode import SandboxMode
@@ -172,7 +173,24 @@ class Sandbox:
         raise HelperStopped("The turn was stopped before this was done")
 
     async def _asked(self, inquiry: Inquiry, backend: Backend | None) -> Found | Failure:
-        message = await to_thread.run_sync(request, inquiry, self._places.state)
+        try:
+            handed = await to_thread.run_sync(self._spilled, inquiry)
+        except OSError as error:
+            return Failure("NOT_FOUND", f"{inquiry.arguments['path']}: {error.strerror}", inquiry.arguments["path"])
+        try:
+            return await self._answered(inquiry, backend, handed)
+        finally:
+            if handed is not None:
+                os.close(handed)
+
+    def _spilled(self, inquiry: Inquiry) -> int | None:
+        """A descriptor of the spill that is to be read, which no helper can open by itself; None where it is none."""
+        if inquiry.verb is not Verb.READ:
+            return None
+        return self._storage.spilled(inquiry.profile.session, inquiry.arguments["path"])
+
+    async def _answered(self, inquiry: Inquiry, backend: Backend | None, handed: int | None) -> Found | Failure:
+        message = await to_thread.run_sync(request, inquiry, self._places.state, handed)
         folder = inquiry.folder
         if folder is None:
             folder = await to_thread.run_sync(Workdir.of, inquiry.profile.workspace.path)

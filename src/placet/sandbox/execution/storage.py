@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Callable
@@ -12,6 +14,7 @@ from pathlib import Path
 from placet.session.ids import SessionId
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+_SPILL = re.compile(r"(?:stdout|stderr)-[0-9a-f]{16}\.txt")
 _DEEPEST = 100
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -34,6 +37,31 @@ class Storage:
             return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), path
 
         return open_spill
+
+    def spilled(self, session: SessionId, path: str) -> int | None:
+        """A descriptor to read one of the session's own spills, by the very path that it was told under.
+
+        None for any other path. Raises `OSError` if the spill is gone, or is no longer the file that placet wrote.
+        """
+        given = Path(path)
+        told = str(given) == path and given.parent == self._spill / _name(session)
+        if not told or not _SPILL.fullmatch(given.name):
+            return None
+        above = os.open(self._spill, _DIRECTORY)
+        try:
+            folder = os.open(_name(session), _DIRECTORY, dir_fd=above)
+        finally:
+            os.close(above)
+        try:
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+            file = os.open(given.name, flags, dir_fd=folder)
+        finally:
+            os.close(folder)
+        facts = os.fstat(file)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1 or facts.st_uid != os.geteuid():
+            os.close(file)
+            raise OSError(errno.ESTALE, "it is not the file that placet wrote", path)
+        return file
 
     def quarantine(self, session: SessionId) -> Path:
         """Where things of the session's workspace are moved away to; it stays until the person removes it."""

@@ -12,26 +12,28 @@ from typing import Any
 from placet.sandbox import denial
 from placet.sandbox.backend import Backend
 
-from .requests import Failure, Found, Inquiry
+from .requests import Failure, Found, Inquiry, Message
 
 _DENIALS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.EXDEV, errno.EBUSY})
 _NO_ENTRY = frozenset({errno.ENOENT, errno.ENOTDIR})
 _LONGEST = 4_096
 
 
-def request(inquiry: Inquiry, state: Path) -> dict[str, Any]:
+def request(inquiry: Inquiry, state: Path, handed: int | None = None) -> Message:
     """The message of a request. The state directory is closed to the file tools in every mode. Looks at what exists."""
     profile = inquiry.profile
     kept = denial.protected(profile) if profile.mode.confines and inquiry.verb.writes else []
-    return {
+    words = {
         **inquiry.arguments,
         "do": inquiry.verb.value,
+        "handed": handed is not None,
         "hidden": [os.path.realpath(state), *map(str, profile.hidden)],
         "open": [str(profile.temp)],
         "kept": [str(path) for path in kept],
         "straight": inquiry.straight,
         "cpu": ceil(inquiry.seconds) + 1,
     }
+    return Message(words, handed)
 
 
 def judged(answer: Mapping[str, Any], inquiry: Inquiry, backend: Backend | None) -> Found | Failure:

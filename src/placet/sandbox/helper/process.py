@@ -20,6 +20,8 @@ from placet.sandbox.errors import HelperFailed, SandboxUnavailable
 from placet.sandbox.execution.environment import FIXED_PATH
 from placet.sandbox.policy import Profile, Workdir
 
+from .requests import Message
+
 LARGEST = 8 << 20
 """Bytes of one message at most, in either direction."""
 _HEAD = struct.Struct("=I")
@@ -81,13 +83,15 @@ class Helper:
             raise
         return helper
 
-    async def ask(self, message: Mapping[str, Any]) -> dict[str, Any]:
+    async def ask(self, message: Message) -> dict[str, Any]:
         """Send a request and wait for its answer. Raises `HelperFailed`, or `SandboxUnavailable` if that broke."""
-        text = json.dumps(message).encode()
+        text = json.dumps(message.words).encode()
         if len(text) > LARGEST:
             raise HelperFailed(f"The request has {len(text)} bytes; the limit is {LARGEST}")
         try:
             await self._send(text)
+            if message.handed is not None:
+                socket.send_fds(self._line, [b"+"], [message.handed])
             head = await self._exactly(_HEAD.size)
             answer = await self._exactly(min(_HEAD.unpack(head)[0], LARGEST + 1)) if head else b""
         except ConnectionError:

@@ -50,6 +50,14 @@ class Inquiry:
 
 
 @dataclass(frozen=True, slots=True)
+class Message:
+    """What is sent to the helper: words, and a descriptor of a file that it could not open itself."""
+
+    words: Mapping[str, Any]
+    handed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """It was done: what the helper tells."""
 

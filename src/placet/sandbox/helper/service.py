@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,7 +16,7 @@ from placet.sandbox.policy import Profile, Workdir
 from placet.session.ids import SessionId
 
 from .process import Helper
-from .requests import Inquiry
+from .requests import Inquiry, Message
 
 Start = Callable[[Profile, Workdir], Awaitable[Helper]]
 
@@ -46,7 +46,7 @@ class Helpers:
         self._start, self._clock = start, clock
         self._places: dict[SessionId, _Place] = {}
 
-    async def ask(self, inquiry: Inquiry, folder: Workdir, message: Mapping[str, Any]) -> dict[str, Any]:
+    async def ask(self, inquiry: Inquiry, folder: Workdir, message: Message) -> dict[str, Any]:
         """Ask, within the time and until the stop.
 
         Raises `HelperOverran`, `HelperStopped` or `HelperFailed`; the helper is dead then. Raises what starting raises.
@@ -71,9 +71,7 @@ class Helpers:
         for session in list(self._places):
             await self.forget(session)
 
-    async def _once(
-        self, inquiry: Inquiry, bounds: tuple[Profile, Workdir], message: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    async def _once(self, inquiry: Inquiry, bounds: tuple[Profile, Workdir], message: Message) -> dict[str, Any]:
         with _time(inquiry):
             for attempt in range(_ATTEMPTS):
                 helper = await self._start(*bounds)
@@ -87,7 +85,7 @@ class Helpers:
         raise HelperOverran(inquiry.seconds)
 
     async def _warm(
-        self, inquiry: Inquiry, place: _Place, bounds: tuple[Profile, Workdir], message: Mapping[str, Any]
+        self, inquiry: Inquiry, place: _Place, bounds: tuple[Profile, Workdir], message: Message
     ) -> dict[str, Any]:
         async with place.turn:
             if place.bounds != bounds:

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from placet.sandbox.execution.output import Captured
+from placet.sandbox.execution.output import SPILL, Captured
 from placet.sandbox.process import Facts, Run
 
 
 def rendered(run: Run, *, timeout_ms: float, offers: bool) -> str:
     """Return output and markers in their fixed order (C4); `offers` says that a wider mode can be asked for."""
-    parts = [run.stdout.text.rstrip("\n")] if run.stdout.text else []
+    parts = [run.stdout.text.rstrip("\n"), *_spilled("stdout", run.stdout)] if run.stdout.text else []
     if run.stderr.text:
-        parts.append("[stderr]\n" + run.stderr.text.rstrip("\n"))
+        parts += ["[stderr]\n" + run.stderr.text.rstrip("\n"), *_spilled("stderr", run.stderr)]
     if not parts:
         parts.append("(no output)")
     return "\n".join([*parts, *markers(run, timeout_ms=timeout_ms, offers=offers)])
+
+
+def _spilled(name: str, captured: Captured) -> list[str]:
+    """Return the line that says where the dropped part is, if output was dropped (C7)."""
+    if not captured.truncated:
+        return []
+    if captured.spill_path is None:
+        return [f"[{name}: what was dropped was not kept]"]
+    much = f"the first {SPILL >> 20} MiB" if captured.spill_truncated else "the whole"
+    return [f"[{name}: read_file reads {much} of it, by lines, from {captured.spill_path}]"]
 
 
 def markers(run: Run, *, timeout_ms: float, offers: bool) -> list[str]:

@@ -10,7 +10,7 @@ survives it.
 
 The result is the output, then marker lines. The last one is `[exit code: N]` or `[killed by signal: X]`: read it
 before you go on. A non-zero exit is a result like any other. Long output is kept at its start and its end; a line in
-the middle says how much was dropped.
+the middle says how much was dropped, and one below it from where `read_file` reads all of it.
 
 `TMPDIR` names a private folder of this session that can always be written. Keys and other secrets of the user are not
 in the environment.

@@ -32,6 +32,7 @@ def serve() -> None:
     limit()
     while (request := receive()) is not None:
         resource.setrlimit(resource.RLIMIT_CPU, (used() + request["cpu"], resource.RLIM_INFINITY))
+        request["handed"] = handed() if request["handed"] else None
         send(answer(request))
 
 
@@ -73,6 +74,14 @@ def receive() -> dict[str, Any] | None:
     text = exactly(size) if size <= LARGEST else None
     request: dict[str, Any] | None = None if text is None else json.loads(text)
     return request
+
+
+def handed() -> int:
+    """The descriptor that comes behind a request; it is closed by whoever reads it."""
+    import socket
+
+    with socket.socket(fileno=os.dup(LINE)) as line:
+        return socket.recv_fds(line, 1, 1)[1][0]
 
 
 def exactly(size: int) -> bytes | None:
