@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +23,7 @@ def test_doctor_names_every_backend_and_what_it_means(cli: Cli) -> None:
     assert {backend["name"] for backend in report["backends"]} == {"bubblewrap", "landlock", "seatbelt"}
     assert report.keys() == {"chosen", "backends"}
     for backend in report["backends"]:
-        assert backend.keys() == {"name", "version", "usable", "enforcement", "not_governed", "why", "hint"}
+        assert backend.keys() == {"name", "usable", "enforcement", "not_governed", "why"}
     assert done.returncode == (0 if report["chosen"] else 1)
 
 
@@ -168,5 +169,4 @@ def test_sbx_16_doctor_names_the_version_and_where_the_setting_is_none_says_so(c
     report = json.loads(cli("doctor", "--json").stdout)
     bubblewrap = next(backend for backend in report["backends"] if backend["name"] == "bubblewrap")
     if bubblewrap["usable"]:
-        assert bubblewrap["version"][0].isdigit()
-        assert f"bubblewrap {bubblewrap['version']}: usable" in cli("doctor").stdout
+        assert re.search(r"^  bubblewrap [0-9][^ ]*: usable$", cli("doctor").stdout, re.MULTILINE)

@@ -54,7 +54,7 @@ class Selection:
         return [Verdict(backend, self._results.get(backend.name)) for backend in self._backends]
 
     def report(self) -> dict[str, Any]:
-        """What `placet doctor` shows: every backend tried, and which one is chosen."""
+        """What `placet doctor --json` prints: every backend tried, and which one is chosen. These keys and no others."""
         tried = self.tried()
         chosen = next((backend.name for backend, result in tried if result.usable), None)
         return {
@@ -62,12 +62,10 @@ class Selection:
             "backends": [
                 {
                     "name": backend.name,
-                    "version": result.version or None,
                     "usable": result.usable,
                     "enforcement": backend.enforcement.value,
                     "not_governed": list(backend.not_governed),
                     "why": result.why or None,
-                    "hint": result.hint or None,
                 }
                 for backend, result in tried
             ],
