@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from placet.agent.errors import ModelError
+from placet.agent.model.names import Names, wire_name
 from placet.agent.model.port import (
     AssistantTurn,
     ModelCall,
@@ -51,7 +52,7 @@ async def pieces(
                 raise ModelError(f"{model.model_name} sent more than {limit} in one reply; it was cut off.")
             if piece is not None:
                 yield piece
-        yield _reply(stream.get())
+        yield _reply(stream.get(), Names.of(request))
 
 
 def _heard(event: Any) -> tuple[Piece | None, int]:
@@ -78,7 +79,7 @@ def _heard(event: Any) -> tuple[Piece | None, int]:
             return None, len(text)
 
 
-def _reply(response: wire.ModelResponse) -> Reply:
+def _reply(response: wire.ModelResponse, names: Names) -> Reply:
     from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
 
     finish = response.finish_reason or (response.provider_details or {}).get("finish_reason")
@@ -87,7 +88,7 @@ def _reply(response: wire.ModelResponse) -> Reply:
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     reasoning = "".join(part.content for part in response.parts if isinstance(part, ThinkingPart))
     calls = tuple(
-        ModelCall(part.tool_call_id, part.tool_name, _arguments(part))
+        ModelCall(part.tool_call_id, names.own_name(part.tool_name), _arguments(part))
         for part in response.parts
         if isinstance(part, ToolCallPart)
     )
@@ -108,7 +109,10 @@ def _tools(request: ModelRequest) -> ModelRequestParameters:
 
     tools = [
         ToolDefinition(
-            name=tool.name, description=tool.description, parameters_json_schema=dict(tool.parameters), strict=False
+            name=wire_name(tool.name),
+            description=tool.description,
+            parameters_json_schema=dict(tool.parameters),
+            strict=False,
         )
         for tool in request.tools
     ]
@@ -135,7 +139,8 @@ def history_of(request: ModelRequest, *, reasoning: bool = False) -> list[wire.M
             case UserTurn(text=text):
                 asked.append(wire.UserPromptPart(_sendable(text)))
             case ToolReturn(call_id=call_id, name=name, text=text):
-                asked.append(wire.ToolReturnPart(tool_name=name, content=_sendable(text), tool_call_id=call_id))
+                part = wire.ToolReturnPart(tool_name=wire_name(name), content=_sendable(text), tool_call_id=call_id)
+                asked.append(part)
             case AssistantTurn():
                 if parts := _said(message, wire, reasoning=reasoning):
                     flush()
@@ -149,7 +154,7 @@ def _said(turn: AssistantTurn, wire: Any, *, reasoning: bool) -> list[Any]:
     if turn.text:
         parts.append(wire.TextPart(_sendable(turn.text)))
     parts += [
-        wire.ToolCallPart(_sendable(call.name), _sendable(call.arguments), tool_call_id=call.id) for call in turn.calls
+        wire.ToolCallPart(wire_name(call.name), _sendable(call.arguments), tool_call_id=call.id) for call in turn.calls
     ]
     return parts
 
