@@ -38,11 +38,25 @@ TABLE = {
     ("DELETE", "/api/sessions/{id}"): Needs(Right.ADMINISTER),
     ("GET", "/api/sessions/{id}/jobs/{job}/output"): Needs(Right.READ),
     ("POST", "/api/sessions/{id}/jobs/{job}/kill"): Needs(Right.SEND),
+    ("GET", "/api/plugins"): Needs(Right.READ),
+    ("GET", "/api/plugins/{id}/packages/{package}"): Needs(Right.READ),
+    ("GET", "/api/plugins/{id}/runs/{run}/source"): Needs(Right.READ, PAGE),
+    ("GET", "/api/consents"): Needs(Right.READ),
+    ("GET", "/api/consents/{run}"): Needs(Right.READ),
+    ("POST", "/api/plugins/{id}/decline"): Needs(Right.SEND),
+    ("POST", "/api/plugins/{id}/stop"): Needs(Right.SEND),
+    ("POST", "/api/plugins/{id}/undefine"): Needs(Right.SEND),
+    ("POST", "/api/plugins/{id}/revoke"): Needs(Right.SEND),
+    ("POST", "/api/plugins/{id}/verdict"): Needs(Right.SEND, PAGE),
+    ("POST", "/api/plugins/{id}/failure"): Needs(Right.SEND, PAGE),
+    ("POST", "/api/plugins/{id}/invoke"): Needs(Right.SEND, PAGE),
     # attack 5: whatever widens counts as answering
     ("POST", "/api/sessions"): Needs(Right.ANSWER),
     ("POST", "/api/sessions/{id}/model"): Needs(Right.ANSWER),
     ("POST", "/api/sessions/{id}/permission"): Needs(Right.ANSWER, BOTH, Right.SEND),
     ("POST", "/api/asks/{id}/decision"): Needs(Right.ANSWER, BOTH, Right.SEND),
+    ("POST", "/api/plugins/{id}/run"): Needs(Right.ANSWER),
+    ("POST", "/api/plugins/{id}/consent"): Needs(Right.ANSWER, PAGE),
 }
 
 ROWS = table(routed())

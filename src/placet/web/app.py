@@ -13,7 +13,20 @@ from placet import __version__
 from placet.web import replies, rights
 from placet.web.desk import Desk, Said
 from placet.web.rights import Right, needs
-from placet.web.routes import asks, browsers, configuration, gestures, health, jobs, link, page, sessions, stream
+from placet.web.routes import (
+    asks,
+    browsers,
+    configuration,
+    consents,
+    gestures,
+    health,
+    jobs,
+    link,
+    page,
+    plugins,
+    sessions,
+    stream,
+)
 from placet.web.security.guard import Guard, OpenDoors
 from placet.web.services import Services
 from placet.web.wire import ErrorBody, Hello, TextDelta, WireEvent
@@ -86,7 +99,8 @@ def routed() -> PlacetApp:
         default_response_class=replies.Json,
     )
     replies.install(app)
-    for router in (health, link, browsers, configuration, sessions, gestures, jobs, asks, stream):
+    told = (health, link, browsers, configuration, sessions, gestures, jobs, asks, plugins, consents, stream)
+    for router in told:
         app.include_router(router.router)
     app.include_router(document_router)
     app.include_router(page.router)

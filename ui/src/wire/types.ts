@@ -5,6 +5,17 @@ export interface Accepted {
   receipt: ReceiptView;
 }
 
+/** What the server runs now; `client_half` says that a page can load one. */
+export interface ActiveRun {
+  run: string;
+  package: string;
+  status: "awaiting-approval" | "starting-host" | "client-pending" | "running" | "waiting" | "rejected" | "failed" | "cancelled" | "stopped";
+  host: HostState;
+  client: ClientState;
+  clientHalf: boolean;
+  startedAt: number;
+}
+
 export interface Answer {
   outcome: "allowed-once" | "rejected";
   digest: string;
@@ -42,6 +53,21 @@ export interface Asks {
   notices: NoticeView[];
 }
 
+/** One try to run a package; `by` says who wanted it. */
+export interface AttemptView {
+  run: string;
+  package: string;
+  mode: "run" | "update";
+  status: "awaiting-approval" | "starting-host" | "client-pending" | "running" | "waiting" | "rejected" | "failed" | "cancelled" | "stopped";
+  host: HostState;
+  client: ClientState;
+  phase: "approval" | "host-load" | "host-apply" | "client-load" | "client-apply" | "client-render" | null;
+  error: Failure | null;
+  detail: string | null;
+  requestedAt: number;
+  by: { [name: string]: unknown } | null;
+}
+
 /** The answer does not fit the ask; the ask stays open. */
 export interface BadResponseBody {
   accepted?: false;
@@ -57,6 +83,19 @@ export interface CallKey {
   turn: number;
   step: number;
   position: number;
+}
+
+/** The client half of the active run, exactly as it was consented to. */
+export interface ClientSource {
+  run: string;
+  package: string;
+  source: string;
+}
+
+/** The half in the pages, by the first verdict that counted. */
+export interface ClientState {
+  status: "absent" | "pending" | "stopped" | "running" | "waiting" | "failed";
+  waitingFor: string[];
 }
 
 export interface Config {
@@ -75,6 +114,112 @@ export interface Config {
   notices: NoticeView[];
 }
 
+/** A yes to the code with this digest: for this package only, or for the plugin's future packages too. */
+export interface Consent {
+  run: string;
+  digest: string;
+  width: "package" | "future";
+  key: string;
+}
+
+export interface ConsentAccepted {
+  accepted?: true;
+  receipt: ConsentReceipt;
+}
+
+/** How a request for consent was settled; who and channel are null where nobody answered it. */
+export interface ConsentDecision {
+  outcome: "consented" | "declined" | "cancelled";
+  width?: "package" | "future" | null;
+  detail?: string | null;
+  who?: Signer | null;
+  channel?: string | null;
+  evidence?: string | null;
+  strength?: string | null;
+  time: number;
+  digest?: string | null;
+  feedback?: string | null;
+}
+
+/** A yes that is in force: to one package, or with width `future` to later packages too. */
+export interface ConsentGiven {
+  package: string | null;
+  width: "package" | "future";
+  who: Signer;
+  channel: string;
+  at: number;
+}
+
+/** The request was settled before; `decision` says how. */
+export interface ConsentNotPending {
+  accepted?: false;
+  reason?: "not-pending";
+  decision: ConsentDecision | null;
+}
+
+export interface ConsentReceipt {
+  run: string;
+  outcome: "consented" | "declined";
+  width: "package" | "future" | null;
+  time: number;
+  who: Signer;
+  channel: string;
+  strength: string | null;
+}
+
+/** One request for consent without its code: a row that opens the card, never one that answers. */
+export interface ConsentRow {
+  run: string;
+  plugin: string;
+  package: string;
+  mode: "run" | "update";
+  session: string;
+  sessionName: SessionName;
+  name: string;
+  purpose: string;
+  model: string;
+  hasHostHalf: boolean;
+  hasClientHalf: boolean;
+  digest: string;
+  requestedAt: number;
+  state: "open" | "decided";
+  position: number | null;
+  total: number;
+}
+
+/** The whole card: both halves in the escaped form. The answer sends back the digest of what was shown. */
+export interface ConsentView {
+  run: string;
+  plugin: string;
+  package: string;
+  mode: "run" | "update";
+  session: string;
+  sessionName: SessionName;
+  name: string;
+  purpose: string;
+  model: string;
+  hasHostHalf: boolean;
+  hasClientHalf: boolean;
+  digest: string;
+  requestedAt: number;
+  state: "open" | "decided";
+  position: number | null;
+  total: number;
+  host: string | null;
+  client: string | null;
+  wants: Wants;
+  consentedBefore: EarlierCode | null;
+  decision: ConsentDecision | null;
+}
+
+/** Open requests of all sessions but damaged ones, oldest first; `total` counts them all. */
+export interface Consents {
+  consents: ConsentRow[];
+  total: number;
+  next: string | null;
+  notices: NoticeView[];
+}
+
 /** Who settled an ask, how, over which channel and when. */
 export interface DecisionView {
   outcome: "allowed-once" | "rejected" | "cancelled" | "unavailable";
@@ -89,10 +234,35 @@ export interface DecisionView {
   stoppedBy?: string | null;
 }
 
+export interface Decline {
+  run: string;
+  digest: string;
+  key: string;
+  feedback?: string | null;
+}
+
 export interface Denied {
   path: string | null;
   time: number;
   call: CallKey | string;
+}
+
+/** A failure of a running half. */
+export interface Diagnostic {
+  run: string;
+  half: "host" | "client";
+  phase: string;
+  slot: string | null;
+  message: string;
+  stack: string | null;
+  at: number;
+}
+
+/** The code of the version that a person consented to last, to show the difference; in the escaped form. */
+export interface EarlierCode {
+  package: string;
+  host: string | null;
+  client: string | null;
 }
 
 /** An object without fields. */
@@ -111,6 +281,22 @@ export interface EventPage {
   before: number | null;
 }
 
+/** What went wrong, in the words of whoever noticed it. */
+export interface Failure {
+  message: string;
+  stack?: string | null;
+  line?: number | null;
+}
+
+/** A client half that failed after it had loaded; phase `guard` for one that was cut off. */
+export interface HalfFailure {
+  run: string;
+  phase: "client-load" | "client-apply" | "client-render" | "guard";
+  slot?: string | null;
+  message: string;
+  stack?: string | null;
+}
+
 export interface Health {
   ok?: true;
   product?: "placet";
@@ -123,6 +309,25 @@ export interface Health {
 export interface Hello {
   cursor: string;
   instance: string;
+}
+
+/** The half beside the server. */
+export interface HostState {
+  status: "absent" | "pending" | "stopped" | "running" | "waiting" | "failed";
+  provides: string[];
+  waitingFor: string[];
+  handlers: string[];
+}
+
+/** A call of a client half to its host half; `args` is any JSON. */
+export interface Invoke {
+  run: string;
+  method: string;
+  args?: unknown;
+}
+
+export interface Invoked {
+  value: unknown;
 }
 
 /** A background job, as far as one needs it to know which one is meant; the command in the escaped form. */
@@ -252,10 +457,42 @@ export interface Option {
   description?: string | null;
 }
 
+/** One immutable version, without its code; `consented` says that it starts without a card. */
+export interface PackageRow {
+  package: string;
+  name: string;
+  purpose: string;
+  hasHostHalf: boolean;
+  hasClientHalf: boolean;
+  digest: string;
+  definedAt: number;
+  consented: boolean;
+}
+
+/** One package with its code to read, in the escaped form; the digest covers exactly these two texts. */
+export interface PackageText {
+  plugin: string;
+  package: string;
+  name: string;
+  purpose: string;
+  host: string | null;
+  client: string | null;
+  digest: string;
+  definedAt: number;
+}
+
 export interface PartialText {
   turn: number;
   step: number;
   text: string;
+}
+
+/** A request that waits for a person. */
+export interface PendingRequest {
+  run: string;
+  package: string;
+  mode: "run" | "update";
+  requestedAt: number;
 }
 
 /** Exactly one of preset, mode and policy. */
@@ -283,6 +520,37 @@ export interface Person {
   account: string | null;
 }
 
+/** The plugin was stopped or removed; `was_running` is false where nothing of it ran or waited. */
+export interface PluginEnded {
+  plugin: string;
+  wasRunning: boolean;
+}
+
+/** A plugin with everything that a panel shows, and no code. */
+export interface PluginView {
+  plugin: string;
+  session: string;
+  sessionName: SessionName;
+  name: string;
+  purpose: string;
+  state: "defined" | "awaiting-approval" | "starting-host" | "client-pending" | "running" | "waiting" | "rejected" | "failed" | "cancelled" | "stopped";
+  packages: PackageRow[];
+  current: string | null;
+  next: string | null;
+  activeRun: ActiveRun | null;
+  latest: AttemptView | null;
+  pending: PendingRequest | null;
+  future: boolean;
+  consents: ConsentGiven[];
+  diagnostics: Diagnostic[];
+}
+
+/** The plugins of all sessions but those whose log is damaged; each of these has a notice. */
+export interface Plugins {
+  plugins: PluginView[];
+  notices: NoticeView[];
+}
+
 /** `jobs` stands beside the code `jobs-running` only: what would end. */
 export interface Problem {
   code: string;
@@ -299,6 +567,29 @@ export interface ReceiptView {
   channel: string;
   strength: string | null;
   stopped?: boolean;
+}
+
+/** Takes back the consent to one package, or with `future` the one to future packages; exactly one of them. */
+export interface Revoke {
+  package?: string | null;
+  future?: boolean;
+  key: string;
+}
+
+export interface RunPlugin {
+  package: string;
+  mode: "run" | "update";
+  key: string;
+}
+
+/** What was begun; with status `awaiting-approval` a card is open now. */
+export interface RunReceipt {
+  ok?: true;
+  status: "awaiting-approval" | "starting-host" | "client-pending" | "running" | "waiting" | "rejected" | "failed" | "cancelled" | "stopped" | "starting";
+  plugin: string;
+  package: string;
+  run: string;
+  mode: "run" | "update";
 }
 
 export interface SessionChange {
@@ -382,6 +673,11 @@ export interface Summary {
   turn: number | null;
 }
 
+/** Whether the report counts; where it does not, the page throws the half away. */
+export interface Taken {
+  accepted: boolean;
+}
+
 /** `event: delta`: more of what the model is saying; with `whole` the text so far, which replaces what was shown. */
 export interface TextDelta {
   session: string;
@@ -389,6 +685,22 @@ export interface TextDelta {
   step: number;
   text: string;
   whole: boolean;
+}
+
+/** Whether the client half of a run has loaded here; with `ok` false, what went wrong in which phase. */
+export interface Verdict {
+  run: string;
+  ok: boolean;
+  phase?: "client-load" | "client-apply" | null;
+  message?: string | null;
+  stack?: string | null;
+  waitingFor?: string[];
+}
+
+/** What a package's code names: services of its host half, seats of its client half. */
+export interface Wants {
+  services: string[];
+  seats: string[];
 }
 
 /** One event of a log, as the log holds it; `cursor` is its place among all events of the installation. */
