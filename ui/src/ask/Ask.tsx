@@ -1,26 +1,19 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { plain } from "../text/escaped";
 import { VisibleText } from "../text/Visible";
-import { Icon, type IconName, Status } from "../theme/icons";
+import { Icon, Status } from "../theme/icons";
 import type { AskView } from "../wire/shapes";
 import type { Connection } from "../wire/stream";
-import { clock, span } from "../words/times";
-import { useNow } from "../words/useNow";
 import { type Words, useWords } from "../words/words";
 import type { Answering, PersonOutcome } from "./answering";
 import { Articles } from "./Articles";
+import { AnswerBanner, Banner, OfflineBanner } from "./Banners";
 import { useDigest } from "./digest";
+import { Head, type Queue } from "./Head";
 import { useNarrow, useReach } from "./reach";
 import { readingOf, seenLine, titleOf } from "./reading";
 import { Seal, channelName, hueOf, iconOf, whoName } from "./Seal";
 import { Sign } from "./Sign";
-
-export interface Queue {
-  at: number;
-  total: number;
-  previous?: () => void;
-  next?: () => void;
-}
 
 export interface AskProps {
   ask: AskView;
@@ -42,87 +35,7 @@ export interface AskProps {
   after?: ReactNode;
 }
 
-const Age = ({ since, until }: { since: number; until: number | null }) => {
-  const words = useWords();
-  const now = useNow(until === null);
-  if (until !== null) return <p className="age">{words.ask.decidedAfter(span(until - since))}</p>;
-  return (
-    <p className="age">
-      <span className="vh">{words.ask.waitedFor}</span>
-      {span(now - since)}
-    </p>
-  );
-};
-
-interface BannerProps {
-  hue: string;
-  icon: IconName;
-  title: string;
-  children: ReactNode;
-}
-
-const Banner = ({ hue, icon, title, children }: BannerProps) => (
-  <div className={`banner c-${hue}`} role="note">
-    <Icon name={icon} />
-    <p>
-      <b>{title}</b>
-    </p>
-    <p>{children}</p>
-  </div>
-);
-
 const fieldWord = (outcome: PersonOutcome, words: Words) => (outcome === "allowed-once" ? words.ask.allowOnce : words.ask.reject);
-
-const Retrying = ({ connection, onRetry }: { connection: Connection; onRetry: () => void }) => {
-  const words = useWords();
-  const now = useNow(connection.state === "down");
-  const seconds = connection.state === "down" ? Math.ceil((connection.retryAt - now) / 1000) : 0;
-  return (
-    <>
-      {seconds > 0 ? words.ask.offlineText(seconds) : words.ask.offlineTrying}{" "}
-      <button type="button" className="link" onClick={onRetry}>
-        {words.ask.tryNow}
-      </button>
-    </>
-  );
-};
-
-const AnswerBanner = ({ answering, onAgain, offline }: { answering: Answering; onAgain: () => void; offline: boolean }) => {
-  const words = useWords();
-  switch (answering.state) {
-    case "unknown":
-      return (
-        <Banner hue="wait" icon="unknown" title={words.ask.unknownTitle(fieldWord(answering.outcome, words))}>
-          {words.ask.unknownText}{" "}
-          <button type="button" className="link" onClick={onAgain} disabled={offline}>
-            {words.ask.again}
-          </button>
-        </Banner>
-      );
-    case "not-recorded":
-      return (
-        <Banner hue="wait" icon="alert" title={words.ask.notRecordedTitle}>
-          {words.ask.notRecordedText}
-        </Banner>
-      );
-    case "refused":
-      return (
-        <Banner hue="wait" icon="alert" title={words.ask.refusedAnswerTitle(fieldWord(answering.outcome, words))}>
-          {answering.stale ? words.ask.staleText : words.ask.refusedAnswerText(answering.why)}
-        </Banner>
-      );
-    case "lost": {
-      const { decision } = answering;
-      return (
-        <Banner hue="wait" icon="screens" title={words.ask.lostTitle(fieldWord(answering.outcome, words))}>
-          {words.ask.lostText(whoName(decision, words), words.outcome[decision.outcome] ?? decision.outcome, channelName(decision.channel, words))}
-        </Banner>
-      );
-    }
-    default:
-      return null;
-  }
-};
 
 /** One ask as a sheet: whole subject, five articles, a place to sign. It never takes the focus and has no default. */
 export const Ask = (props: AskProps) => {
@@ -133,7 +46,7 @@ export const Ask = (props: AskProps) => {
   const body = useRef<HTMLDivElement>(null);
   const reading = readingOf(ask);
   const reach = useReach(body, `${ask.id} ${ask.digest}`);
-  const match = useDigest(ask);
+  const match = useDigest(ask.subject, ask.digest);
   const narrow = useNarrow();
   const Heading = props.heading ?? "h2";
   const decision = ask.decision;
@@ -174,7 +87,7 @@ export const Ask = (props: AskProps) => {
       onFocus={() => setInside(true)}
       onBlur={(event) => event.relatedTarget && !event.currentTarget.contains(event.relatedTarget) && setInside(false)}
     >
-      <header className="ask-head">
+      <Head queue={queue} since={ask.askedAt} until={decision?.time ?? null}>
         {decision ? (
           <Status hue={hueOf(decision.outcome)} icon={iconOf(decision.outcome)}>
             {words.outcome[decision.outcome] ?? decision.outcome}
@@ -188,25 +101,17 @@ export const Ask = (props: AskProps) => {
             {ask.rearmed ? words.ask.waitingAgain : words.ask.waiting}
           </Status>
         )}
-        {queue && queue.total > 1 && (
-          <div className="queue">
-            <button type="button" className="icon-btn" aria-label={words.ask.previous} onClick={queue.previous} disabled={!queue.previous}>
-              <Icon name="prev" />
-            </button>
-            <span>{words.ask.queueOf(queue.at, queue.total)}</span>
-            <button type="button" className="icon-btn" aria-label={words.ask.next} onClick={queue.next} disabled={!queue.next}>
-              <Icon name="next" />
-            </button>
-          </div>
-        )}
-        <Age since={ask.askedAt} until={decision?.time ?? null} />
-      </header>
-      {!settled && offline && (
-        <Banner hue="rest" icon="off" title={words.ask.offlineTitle(clock(connection.since))}>
-          <Retrying connection={connection} onRetry={props.onRetry} />
-        </Banner>
+      </Head>
+      {!settled && offline && <OfflineBanner connection={connection} onRetry={props.onRetry} />}
+      {(!settled || answering.state === "lost") && (
+        <AnswerBanner
+          answering={answering}
+          onAgain={props.onAgain}
+          offline={offline}
+          word={(outcome) => fieldWord(outcome, words)}
+          lost={(one) => words.ask.lostText(whoName(one, words), words.outcome[one.outcome] ?? one.outcome, channelName(one.channel, words))}
+        />
       )}
-      {(!settled || answering.state === "lost") && <AnswerBanner answering={answering} onAgain={props.onAgain} offline={offline} />}
       {!settled && ask.rearmed && (
         <Banner hue="work" icon="repeat" title={words.ask.restartedTitle}>
           {words.ask.restartedText}

@@ -20,47 +20,70 @@ const ringPath: Record<string, string> = {
   unavailable: "M23 23c.8-5 10-5 10 1 0 4-5 4-5 8.500M28 37v.2",
 };
 
+interface RingProps {
+  outcome: string;
+  hue: "allow" | "refuse" | "rest";
+  /** The outcome in the page's language; its Latin echo is drawn beside it where there is one. */
+  word: string;
+  children: ReactNode;
+}
+
+/** The drawn seal with the outcome's name; the record's lines go beside it. */
+export const Ring = ({ outcome, hue, word, children }: RingProps) => (
+  <div className={`seal c-${hue}`}>
+    <svg className="ring" aria-hidden="true" viewBox="0 0 56 56">
+      <circle cx="28" cy="28" r="26" strokeWidth="1.5" strokeDasharray={outcome === "allowed-once" ? undefined : "9 3"} />
+      <circle cx="28" cy="28" r="22.5" strokeWidth=".75" />
+      <path strokeWidth="2.4" strokeLinecap="round" strokeLinejoin="round" d={ringPath[outcome] ?? ""} />
+    </svg>
+    <div>
+      <p className="verdict">
+        {latin[outcome] && <span lang="la">{latin[outcome]}</span>}
+        <b>{word}</b>
+      </p>
+      {children}
+    </div>
+  </div>
+);
+
+/** Who said so, where, when, and about which bytes. */
+export const SignedBy = ({ decision, digest }: { decision: Pick<Decision, "who" | "channel" | "time"> & { stoppedBy?: string | null }; digest?: string }) => {
+  const words = useWords();
+  return (
+    <p className="by">
+      {words.ask.byWho}
+      {whoName(decision, words)} · {channelName(decision.channel, words)} · <span className="num">{stamp(decision.time, Date.now(), words.code, words.time.today)}</span>
+      {digest && (
+        <>
+          {" "}
+          · {words.ask.digest}
+          <span className="mono">{shortDigest(digest)}</span>
+        </>
+      )}
+    </p>
+  );
+};
+
 /** The record that takes the place of the two fields: outcome, who, where, when, about which bytes, and what came of it. */
 export const Seal = ({ decision, children }: { decision: Decision; children?: ReactNode }) => {
   const words = useWords();
   const { outcome } = decision;
   return (
-    <div className={`seal c-${hueOf(outcome)}`}>
-      <svg className="ring" aria-hidden="true" viewBox="0 0 56 56">
-        <circle cx="28" cy="28" r="26" strokeWidth="1.5" strokeDasharray={outcome === "allowed-once" ? undefined : "9 3"} />
-        <circle cx="28" cy="28" r="22.5" strokeWidth=".75" />
-        <path strokeWidth="2.4" strokeLinecap="round" strokeLinejoin="round" d={ringPath[outcome] ?? ""} />
-      </svg>
-      <div>
-        <p className="verdict">
-          {latin[outcome] && <span lang="la">{latin[outcome]}</span>}
-          <b>{words.outcome[outcome] ?? outcome}</b>
-        </p>
+    <Ring outcome={outcome} hue={hueOf(outcome)} word={words.outcome[outcome] ?? outcome}>
+      <SignedBy decision={decision} digest={decision.digest} />
+      {decision.detail && (
         <p className="by">
-          {words.ask.byWho}
-          {whoName(decision, words)} · {channelName(decision.channel, words)} · <span className="num">{stamp(decision.time, Date.now(), words.code, words.time.today)}</span>
-          {decision.digest && (
-            <>
-              {" "}
-              · {words.ask.digest}
-              <span className="mono">{shortDigest(decision.digest)}</span>
-            </>
-          )}
+          <VisibleText text={decision.stoppedBy ? words.said.stoppedBy(decision.stoppedBy) : (words.detail[decision.detail] ?? decision.detail)} />
         </p>
-        {decision.detail && (
-          <p className="by">
-            <VisibleText text={decision.stoppedBy ? words.said.stoppedBy(decision.stoppedBy) : (words.detail[decision.detail] ?? decision.detail)} />
-          </p>
-        )}
-        {decision.feedback && (
-          <p className="by">
-            <q>
-              <VisibleText text={decision.feedback} />
-            </q>
-          </p>
-        )}
-        <p className="came">{children}</p>
-      </div>
-    </div>
+      )}
+      {decision.feedback && (
+        <p className="by">
+          <q>
+            <VisibleText text={decision.feedback} />
+          </q>
+        </p>
+      )}
+      <p className="came">{children}</p>
+    </Ring>
   );
 };

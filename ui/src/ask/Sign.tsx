@@ -4,6 +4,7 @@ import type { AskView } from "../wire/shapes";
 import { shortDigest } from "../words/times";
 import { useWords } from "../words/words";
 import type { PersonOutcome } from "./answering";
+import { Field, actsClass } from "./Field";
 import { useArming } from "./useArming";
 
 export interface SignProps {
@@ -19,23 +20,6 @@ export interface SignProps {
   onAnswer: (outcome: PersonOutcome, options: { feedback?: string; stop?: boolean }) => void;
 }
 
-interface FieldProps {
-  name: "reject" | "allow";
-  word: string;
-  latin: string;
-  closed: boolean;
-  describedBy?: string;
-  handlers: object;
-}
-
-const Field = ({ name, word, latin, closed, describedBy, handlers }: FieldProps) => (
-  <button type="button" className={`act ${name === "allow" ? "c-allow" : "c-refuse"}`} aria-disabled={closed || undefined} aria-describedby={describedBy} {...(closed ? {} : handlers)}>
-    <Icon name={name === "allow" ? "pen" : "cross"} />
-    <b>{word}</b>
-    <em lang="la">{latin}</em>
-  </button>
-);
-
 /** The place to sign: two equal fields, none of them first by habit, and a line that is drawn while they arm. */
 export const Sign = ({ ask, person, hold, dead, busy, note, onNote, onAnswer }: SignProps) => {
   const words = useWords();
@@ -46,7 +30,7 @@ export const Sign = ({ ask, person, hold, dead, busy, note, onNote, onAnswer }: 
   const [stop, setStop] = useState(false);
   const { armed, round, handlers } = useArming(place, `${ask.id} ${ask.digest} ${writing} ${dead ?? ""}`);
   const closed = dead !== null || busy !== null;
-  const acts = `acts${armed || closed ? "" : ` arming live${round % 2 ? " odd" : ""}`}`;
+  const acts = actsClass(armed, closed, round);
   const noted = () => onAnswer("rejected", { feedback: note.trim() || undefined, stop });
 
   return (
@@ -74,15 +58,16 @@ export const Sign = ({ ask, person, hold, dead, busy, note, onNote, onAnswer }: 
               <b>{words.ask.back}</b>
               <em>{words.ask.backHint}</em>
             </button>
-            <Field name="reject" word={words.ask.rejectNote} latin="non placet" closed={closed} handlers={handlers("note", noted)} />
+            <Field hue="refuse" icon="cross" word={words.ask.rejectNote} latin="non placet" closed={closed} handlers={handlers("note", noted)} />
           </div>
         </div>
       ) : (
         <>
           <div className={acts} data-armed={armed && !closed ? "" : undefined}>
-            <Field name="reject" word={words.ask.reject} latin="non placet" closed={closed} handlers={handlers("reject", () => onAnswer("rejected", {}))} />
+            <Field hue="refuse" icon="cross" word={words.ask.reject} latin="non placet" closed={closed} handlers={handlers("reject", () => onAnswer("rejected", {}))} />
             <Field
-              name="allow"
+              hue="allow"
+              icon="pen"
               word={words.ask.allowOnce}
               latin="placet"
               closed={closed || hold !== null}

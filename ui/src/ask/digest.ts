@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { sha256hex } from "../wire/bytes";
-import type { AskView, Json } from "../wire/shapes";
+import type { Json } from "../wire/shapes";
 
 /** Canonical JSON of a value, RFC 8785: names sorted by UTF-16 code units, numbers and strings as ECMAScript writes them. */
 export const canonical = (value: Json): string => {
@@ -17,18 +17,18 @@ export const digestOf = (subject: unknown): Promise<string> => sha256hex(canonic
 
 export type Match = "checking" | "same" | "different";
 
-/** Whether the subject on this sheet is the one that the digest names: the page signs only what it can recompute. */
-export const useDigest = (ask: AskView): Match => {
-  const [match, setMatch] = useState<{ of: AskView["subject"]; match: Match }>({ of: ask.subject, match: "checking" });
+/** Whether what this sheet shows is what the digest names: the page signs only what it can recompute. `shown` keeps its identity while it is the same. */
+export const useDigest = (shown: object, wanted: string): Match => {
+  const [match, setMatch] = useState<{ of: object; match: Match }>({ of: shown, match: "checking" });
   useEffect(() => {
     let live = true;
-    digestOf(ask.subject).then(
-      (digest) => live && setMatch({ of: ask.subject, match: digest === ask.digest ? "same" : "different" }),
-      () => live && setMatch({ of: ask.subject, match: "different" }),
+    digestOf(shown).then(
+      (digest) => live && setMatch({ of: shown, match: digest === wanted ? "same" : "different" }),
+      () => live && setMatch({ of: shown, match: "different" }),
     );
     return () => {
       live = false;
     };
-  }, [ask.subject, ask.digest]);
-  return match.of === ask.subject ? match.match : "checking";
+  }, [shown, wanted]);
+  return match.of === shown ? match.match : "checking";
 };
