@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from placet.session import (
+    Numbered,
     SessionId,
     SessionLog,
     StoreDamaged,
@@ -87,7 +88,7 @@ async def test_appends_that_wait_together_are_committed_together(store: SqliteSt
 
 async def test_f16_a_later_format_is_refused_and_the_direction_named(path: Path) -> None:
     await filled(path, 1)
-    edit(path, "PRAGMA user_version=2")
+    edit(path, "PRAGMA user_version=3")
     with pytest.raises(StoreFormat, match=r"later placet.*update placet"):
         await SqliteStore.open(path)
 
@@ -97,6 +98,21 @@ async def test_f16_an_older_format_is_refused_and_the_direction_named(path: Path
     edit(path, "PRAGMA user_version=0")
     with pytest.raises(StoreFormat, match=r"older.*convert"):
         await SqliteStore.open(path)
+
+
+async def test_a_file_of_format_1_becomes_one_of_this_format_and_keeps_its_logs(path: Path) -> None:
+    session = await filled(path, 3)
+    edit(path, "DROP TABLE counter")
+    edit(path, "PRAGMA user_version=1")
+    async with await SqliteStore.open(path) as store:
+        assert len(await store.read(session)) == 4
+        numbered = Numbered(("plugin",), lambda numbers: [note("new", f"plugin {numbers['plugin']}")])
+        (event,) = appended(await store.append(session, numbered))
+        assert event.data["text"] == "plugin 1"
+        assert await store.damage() == []
+    async with await SqliteStore.open(path) as store:
+        (event,) = appended(await store.append(session, Numbered(("plugin",), lambda n: [note("b", str(n["plugin"]))])))
+        assert event.data["text"] == "2"
 
 
 async def test_a_foreign_database_is_refused_and_left_alone(path: Path) -> None:

@@ -29,7 +29,7 @@ from .ids import (
     new_session_id,
 )
 from .log import SessionLog
-from .store import Appended, Bell, Held, Lease, Refused, SessionHead, Store
+from .store import Appended, Bell, Held, Lease, Numbered, Refused, SessionHead, Store
 from .turn import TURNS, CallFacts, Phase, TurnFold, TurnState
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "LeaseLost",
     "MessageId",
     "NotLossless",
+    "Numbered",
     "Phase",
     "Refused",
     "SessionError",

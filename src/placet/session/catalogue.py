@@ -108,6 +108,8 @@ def _row(
 
 
 _CALL = "turn:integer step:integer position:integer"
+_RUN = "run:text plugin:text package:text"
+_ANSWER = "who:object channel:text evidence:text strength:text"
 
 CATALOGUE: Mapping[str, EventType] = {
     row.name: row
@@ -230,6 +232,78 @@ CATALOGUE: Mapping[str, EventType] = {
             "id:text who:object channel:text why:text outcome:text|null",
             "refused:{id}:*",
             "An answer that did not count, and why; at most one per ask, key and minute.",
+        ),
+        _row(
+            "cordis/defined",
+            "plugin:text package:text name:text purpose:text host:text|null client:text|null digest:text call:text",
+            "defined:{call}",
+            "The agent wrote a package of a plugin; both halves stand in the escaped form. Nothing runs.",
+        ),
+        _row(
+            "cordis/requested",
+            f"{_RUN} mode:text needsConsent:boolean digest:text call:text|null by:by holder:text deadline:integer|null",
+            "requested:{run}",
+            "An attempt to run a package; with `needsConsent` it waits for a person.",
+        ),
+        _row(
+            "cordis/consented",
+            f"{_RUN} width:text digest:text {_ANSWER} key:text holder:text",
+            "consented:{run}",
+            "A person said yes to these bytes: to this package, or to the plugin's future ones too.",
+        ),
+        _row(
+            "cordis/declined",
+            f"{_RUN} digest:text {_ANSWER} key:text feedback:text|null",
+            "settled:{run}",
+            "A person said no; nothing of the attempt has started or will.",
+        ),
+        _row(
+            "cordis/started",
+            f"{_RUN} mode:text holder:text",
+            "run-started:{run}",
+            "The process that wrote this starts the host half, in this sandbox mode.",
+        ),
+        _row(
+            "cordis/ready",
+            "run:text plugin:text provides:texts waitingFor:texts handlers:texts",
+            "run-ready:{run}",
+            "The host half is up, or there is none.",
+        ),
+        _row(
+            "cordis/settled",
+            f"{_RUN} status:text detail:text|null phase:text|null error:object|null by:by|null page:text|null",
+            "settled:{run}",
+            "What became of the attempt; exactly one such event, or `cordis/declined`, per run.",
+        ),
+        _row(
+            "cordis/stopped",
+            "run:text plugin:text status:text detail:text by:by|null error:object|null",
+            "run-stopped:{run}",
+            "A run that had settled as running or waiting is over; nothing of it lives any more.",
+        ),
+        _row(
+            "cordis/diagnosed",
+            "run:text plugin:text half:text phase:text slot:text|null message:text stack:text|null",
+            "diagnosed:{run}:*",
+            "Something failed in a run after it had succeeded; once per distinct text.",
+        ),
+        _row(
+            "cordis/revoked",
+            f"plugin:text package:text|null future:boolean {_ANSWER} key:text",
+            "revoked:*",
+            "A person took a consent back; what runs goes on, the next start asks.",
+        ),
+        _row(
+            "cordis/undefined",
+            "plugin:text wasRunning:boolean by:by",
+            "undefined:{plugin}",
+            "The plugin is gone, with its packages and consents.",
+        ),
+        _row(
+            "cordis/called",
+            "run:text plugin:text n:integer service:text arguments:JSON",
+            "run-call:{run}.{n}",
+            "A half is about to use a service that changes something, outside of an open turn.",
         ),
         _row(
             "notice",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from .codec import escape
 
 JOBS = ("job:", "job-ended:")
-PAIRS = (("asked:", "decided:"), ("turn:", "end:"), ("started:", "result:"), ("put:", "message:"), JOBS)
+RUNS = ("requested:", "settled:")
+PAIRS = (("asked:", "decided:"), ("turn:", "end:"), ("started:", "result:"), ("put:", "message:"), JOBS, RUNS)
 """Key prefixes whose open ends a store finds at once, whatever the length of the log."""
 
 MAX_KEY = 512
@@ -65,6 +66,14 @@ def job(job: str) -> str:
 
 def job_ended(job: str) -> str:
     return f"job-ended:{job}"
+
+
+def requested(run: str) -> str:
+    return f"requested:{run}"
+
+
+def settled(run: str) -> str:
+    return f"settled:{run}"
 
 
 def put(message: str) -> str:

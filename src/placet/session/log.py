@@ -10,7 +10,7 @@ from .errors import BadDraft, StoreDamaged, StoreError, StoreGone, UnknownEvent,
 from .event import Draft, Event
 from .fold import Fold
 from .ids import HOUSE, SessionId
-from .store import Appended, Lease, Refused, Store
+from .store import Appended, Lease, Numbered, Refused, Store
 
 S = TypeVar("S")
 
@@ -79,7 +79,7 @@ class SessionLog:
 
     async def append(
         self,
-        drafts: Sequence[Draft],
+        drafts: Sequence[Draft] | Numbered,
         *,
         present: Collection[str] = (),
         absent: Collection[str] = (),
@@ -103,7 +103,7 @@ class SessionLog:
 
     async def _after_doubt(
         self,
-        drafts: Sequence[Draft],
+        drafts: Sequence[Draft] | Numbered,
         present: Collection[str],
         absent: Collection[str],
         lease: Lease | None,
@@ -121,8 +121,10 @@ class SessionLog:
         except (StoreError, OSError, TimeoutError) as error:
             raise StoreGone(f"the store does not answer: {error}") from doubt
 
-    async def _own(self, drafts: Sequence[Draft]) -> Appended | None:
+    async def _own(self, drafts: Sequence[Draft] | Numbered) -> Appended | None:
         """The drafts as events, if they were committed after all: all of them together, or none was."""
+        if isinstance(drafts, Numbered):
+            return await self._own_numbered(drafts)
         events = []
         for draft in drafts:
             event = await self.store.lookup(self.session, draft.key)
@@ -130,6 +132,15 @@ class SessionLog:
                 return None
             events.append(event)
         return Appended(tuple(events))
+
+    async def _own_numbered(self, drafts: Numbered) -> Appended | None:
+        if drafts.key is None:
+            raise StoreGone("nobody can say whether an append with new numbers was committed")
+        first = await self.store.lookup(self.session, drafts.key)
+        if first is None:
+            return None
+        count = len(drafts.sample())
+        return Appended(tuple(await self.store.read(self.session, after=first.seq - 1, limit=count)))
 
     async def _follow(self, events: Sequence[Event]) -> None:
         if events[0].seq > self.seq + 1:

@@ -71,6 +71,24 @@ class Finding:
     what: str
 
 
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """Drafts that carry new numbers: `make` gets the next one of each counter, in the transaction that appends them.
+
+    Numbers count from 1 in the whole store and never come back; an append that is refused consumes none. `make` may run
+    in another thread and more than once, so it only makes drafts, and as many whatever the numbers. Where the first of
+    them always has the same key, `key` is that one, by which an append of unknown fate is found again.
+    """
+
+    counters: tuple[str, ...]
+    make: Callable[[Mapping[str, int]], Sequence[Draft]]
+    key: str | None = None
+
+    def sample(self) -> Sequence[Draft]:
+        """Return the drafts as they would be with the first numbers of all."""
+        return self.make(dict.fromkeys(self.counters, 1))
+
+
 class Bell(Protocol):
     """A hint that something was appended. Read first, then wait, then read again."""
 
@@ -85,7 +103,7 @@ class Store(Protocol):
     async def append(
         self,
         session: SessionId,
-        drafts: Sequence[Draft],
+        drafts: Sequence[Draft] | Numbered,
         *,
         present: Collection[str] = (),
         absent: Collection[str] = (),

@@ -13,7 +13,7 @@ from enum import StrEnum
 from placet.session.errors import StoreDamaged, StoreGone
 from placet.session.event import Draft, Event
 from placet.session.ids import SessionId
-from placet.session.store import Appended, Bell, Finding, Held, Lease, Refused, SessionHead, Store
+from placet.session.store import Appended, Bell, Finding, Held, Lease, Numbered, Refused, SessionHead, Store
 
 CRASH_AFTER = "PLACET_CRASH_AFTER"
 """Environment variable `TYPE` or `TYPE:N`: kill -9 this process right after the N-th event of that type is durable."""
@@ -28,7 +28,7 @@ class StoreWrapper:
     async def append(
         self,
         session: SessionId,
-        drafts: Sequence[Draft],
+        drafts: Sequence[Draft] | Numbered,
         *,
         present: Collection[str] = (),
         absent: Collection[str] = (),
@@ -144,14 +144,14 @@ class FaultyStore(StoreWrapper):
     async def append(
         self,
         session: SessionId,
-        drafts: Sequence[Draft],
+        drafts: Sequence[Draft] | Numbered,
         *,
         present: Collection[str] = (),
         absent: Collection[str] = (),
         lease: Lease | None = None,
     ) -> Appended | Refused:
         self._check()
-        fault = self._due(drafts)
+        fault = self._due(drafts.sample() if isinstance(drafts, Numbered) else drafts)
         if fault is Fault.REFUSE:
             raise StoreGone("the test's store refuses this append")
         answer = await self.inner.append(session, drafts, present=present, absent=absent, lease=lease)

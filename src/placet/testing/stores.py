@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -12,8 +12,7 @@ import pytest
 from placet.session import HOUSE, Appended, BadDraft, Draft, Held, Lease, Refused, SessionId, Store, new_id
 from placet.session.codec import dumps
 from placet.testing.facts import BY, appended, created, fact, new_session, no, note, refused, yes
-
-OpenStore = Callable[[], Awaitable[Store]]
+from placet.testing.numbers import NumbersContract, OpenStore
 
 __all__ = [
     "BY",
@@ -31,7 +30,7 @@ __all__ = [
 
 
 @pytest.mark.anyio
-class StoreContract:
+class StoreContract(NumbersContract):
     """What every store promises. The fixture `open_store` opens the same place again and again."""
 
     @pytest.fixture

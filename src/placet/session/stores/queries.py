@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping, Sequence
 
 from placet.session.errors import StoreDamaged
 from placet.session.event import Event
@@ -36,6 +37,19 @@ def insert(db: sqlite3.Connection, values: tuple[str, int, int, str, str, str, i
     )
     assert cursor.lastrowid is not None
     return cursor.lastrowid
+
+
+def next_numbers(db: sqlite3.Connection, counters: Sequence[str]) -> dict[str, int]:
+    """The number that comes next in each counter; none is used up yet."""
+    found = dict(db.execute("SELECT name, last FROM counter"))
+    return {name: found.get(name, 0) + 1 for name in counters}
+
+
+def use_numbers(db: sqlite3.Connection, numbers: Mapping[str, int]) -> None:
+    """Let these numbers never come again."""
+    db.executemany(
+        "INSERT INTO counter VALUES(?1, ?2) ON CONFLICT(name) DO UPDATE SET last = ?2", list(numbers.items())
+    )
 
 
 def head_seq(db: sqlite3.Connection, session: SessionId) -> int | None:

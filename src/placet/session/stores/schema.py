@@ -14,10 +14,12 @@ from pathlib import Path
 
 from placet.session.errors import StoreDamaged, StoreError, StoreFormat, StoreFull, StoreGone, StoreLocked
 
-FORMAT = 1
+FORMAT = 2
 APPLICATION = 0x706C6163
 WAIT = 5.0
 """Seconds that a transaction waits for another process."""
+
+_COUNTERS = "CREATE TABLE counter(name TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID"
 
 _TABLES = (
     """CREATE TABLE event(
@@ -47,7 +49,11 @@ _TABLES = (
             AND opener = (SELECT opener FROM pair WHERE closer = substr(new.key, 1, instr(new.key, ':'))); END""",
     """CREATE TRIGGER removed AFTER DELETE ON event
         BEGIN DELETE FROM unpaired WHERE session = old.session AND pos = old.pos; END""",
+    _COUNTERS,
 )
+
+_UPGRADES = {1: (_COUNTERS,)}
+"""What makes a file of an older format one of the next."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -129,7 +135,7 @@ def _create(path: Path) -> None:
 
 
 def check_format(db: sqlite3.Connection, path: Path, pairs: Sequence[tuple[str, str]]) -> None:
-    """Make a new file a store of this format, or refuse a file of another one."""
+    """Make a new or an older file a store of this format, or refuse a file of another one."""
     retried(lambda: db.execute("BEGIN IMMEDIATE"), path)
     try:
         version, application = (
@@ -148,15 +154,25 @@ def check_format(db: sqlite3.Connection, path: Path, pairs: Sequence[tuple[str, 
                 f"{path} has store format {version}, written by a later placet; this one knows {FORMAT}: update placet"
             )
         elif version < FORMAT:
-            raise StoreFormat(
-                f"{path} has store format {version}, older than {FORMAT}, which this placet needs: convert it first"
-            )
+            _upgrade(db, path, version)
         for opener, closer in pairs:
             _add_pair(db, opener, closer)
         db.execute("COMMIT")
     finally:
         if db.in_transaction:
             db.execute("ROLLBACK")
+
+
+def _upgrade(db: sqlite3.Connection, path: Path, version: int) -> None:
+    """Make an older file one of this format, in the transaction that looks at it."""
+    for older in range(version, FORMAT):
+        if older not in _UPGRADES:
+            raise StoreFormat(
+                f"{path} has store format {version}, older than {FORMAT}, which this placet needs: convert it first"
+            )
+        for statement in _UPGRADES[older]:
+            db.execute(statement)
+    db.execute(f"PRAGMA user_version={FORMAT}")
 
 
 def _add_pair(db: sqlite3.Connection, opener: str, closer: str) -> None:

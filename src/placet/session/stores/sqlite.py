@@ -16,7 +16,7 @@ from placet.session.errors import StoreDamaged
 from placet.session.event import Draft, Event
 from placet.session.ids import HOUSE, SessionId
 from placet.session.keys import PAIRS, created
-from placet.session.store import Appended, Bell, Finding, Held, Lease, Prepared, Refused, SessionHead, prepare
+from placet.session.store import Appended, Bell, Finding, Held, Lease, Numbered, Prepared, Refused, SessionHead, prepare
 
 from . import queries
 from .bells import Bells
@@ -66,15 +66,26 @@ class SqliteStore:
     async def append(
         self,
         session: SessionId,
-        drafts: Sequence[Draft],
+        drafts: Sequence[Draft] | Numbered,
         *,
         present: Collection[str] = (),
         absent: Collection[str] = (),
         lease: Lease | None = None,
     ) -> Appended | Refused:
-        prepared = prepare(drafts)
+        prepared = drafts if isinstance(drafts, Numbered) else prepare(drafts)
         wanted, unwanted = tuple(present), tuple(absent)
-        return await self._write(lambda db: self._append(db, session, prepared, wanted, unwanted, lease), session)
+
+        def work(db: sqlite3.Connection) -> Appended | Refused:
+            if not isinstance(prepared, Numbered):
+                return self._append(db, session, prepared, wanted, unwanted, lease)
+            numbers = queries.next_numbers(db, prepared.counters)
+            made = prepare(prepared.make(numbers))
+            outcome = self._append(db, session, made, wanted, unwanted, lease)
+            if isinstance(outcome, Appended):
+                queries.use_numbers(db, numbers)
+            return outcome
+
+        return await self._write(work, session)
 
     def _append(
         self,
