@@ -20,6 +20,7 @@ FILES = {
     "assets/main-1234.css": b"body{}",
     "assets/face-1.woff2": b"wOF2",
     "favicon.svg": b"<svg/>",
+    "half-frame.html": b'<!doctype html><script nonce="HALF-FRAME-NONCE">onmessage = start</script>',
 }
 
 
@@ -98,3 +99,50 @@ async def test_without_a_built_page_one_line_says_how_to_build_it(tmp_path: Path
             == "The page is not built. Build it with `make page`."
         )
         assert (await client.get("/healthz")).status_code == 200
+
+
+async def test_design_10_the_hidden_frame_has_a_policy_of_its_own_and_a_nonce_that_is_used_once(tmp_path: Path) -> None:
+    async with running(tmp_path, changes={"static": built(tmp_path / "static")}) as house, house.stranger() as client:
+        answers = [await client.get("/half-frame") for _ in range(3)]
+        shell = await client.get("/")
+    nonces = {answer.text.partition('nonce="')[2].partition('"')[0] for answer in answers}
+    assert len(nonces) == 3 and all(len(nonce) >= 22 for nonce in nonces)
+    for answer in answers:
+        nonce = answer.text.partition('nonce="')[2].partition('"')[0]
+        assert answer.content == FILES["half-frame.html"].replace(b"HALF-FRAME-NONCE", nonce.encode())
+        assert answer.headers["content-security-policy"] == (
+            f"sandbox allow-scripts; default-src 'none'; script-src 'nonce-{nonce}' 'unsafe-eval'; worker-src blob:; "
+            "connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+        )
+        assert answer.headers["x-frame-options"] == "SAMEORIGIN" and answer.headers["cache-control"] == "no-store"
+        assert answer.headers["cross-origin-embedder-policy"] == "require-corp"
+        assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+        assert "etag" not in answer.headers
+    assert "frame-src 'self'" in shell.headers["content-security-policy"]
+    assert "unsafe-eval" not in shell.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("path", ["/half-frame/", "/half-frame?x=1", "/half-frame.html", "/Half-Frame", "//half-frame"])
+async def test_no_other_address_gets_the_frame_s_policy(tmp_path: Path, path: str) -> None:
+    async with running(tmp_path, changes={"static": built(tmp_path / "static")}) as house, house.stranger() as client:
+        answer = await client.get(path)
+    policy = answer.headers["content-security-policy"]
+    if path == "/half-frame?x=1":
+        assert "sandbox allow-scripts" in policy
+    else:
+        assert "frame-ancestors 'none'" in policy and "unsafe-eval" not in policy
+
+
+async def test_another_site_cannot_frame_the_hidden_frame(tmp_path: Path) -> None:
+    framing = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
+    changes = {"static": built(tmp_path / "static")}
+    async with running(tmp_path, changes=changes) as house, house.stranger(**framing) as client:
+        answer = await client.get("/half-frame")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "wrong-site")
+
+
+async def test_without_a_built_page_there_is_no_frame_either(tmp_path: Path) -> None:
+    async with running(tmp_path) as house, house.stranger() as client:
+        answer = await client.get("/half-frame")
+    assert answer.status_code == 404 and "make page" in answer.json()["error"]["message"]
+    assert "unsafe-eval" not in answer.headers["content-security-policy"]

@@ -19,6 +19,7 @@ PAGE, SOCKET = frozenset({Channel.PAGE}), frozenset({Channel.SOCKET})
 TABLE = {
     ("GET", "/healthz"): Needs(Right.OPEN),
     ("GET", "/{path:path}"): Needs(Right.OPEN, PAGE),
+    ("GET", "/half-frame"): Needs(Right.OPEN, PAGE),
     ("POST", "/api/link"): Needs(Right.OPEN, PAGE),
     ("POST", "/api/links"): Needs(Right.ADMINISTER, SOCKET),
     ("GET", "/api/pages"): Needs(Right.READ),

@@ -11,8 +11,12 @@ from pathlib import Path, PurePosixPath
 from starlette.responses import Response
 
 from placet.web.errors import NotFound, PageDamaged
+from placet.web.security.headers import frame_headers
 
 SHELL = "index.html"
+FRAME = "half-frame.html"
+NONCE = b"HALF-FRAME-NONCE"
+"""What stands in the frame's file where each response puts a nonce of its own."""
 LIST = "assets.json"
 BUILD = "Build it with `make page`."
 
@@ -58,6 +62,14 @@ class Page:
         """Return the file of that path, None if there is none."""
         asset = self._assets.get(path)
         return None if asset is None else _response(asset)
+
+    def frame(self, nonce: str) -> Response:
+        """Return the hidden frame for halves; only its own script carries the nonce. Raises NotFound if not built."""
+        asset = self._assets.get(FRAME)
+        if asset is None or NONCE not in asset.content:
+            raise NotFound(self.missing or "the page has no frame for halves", code="no-page")
+        content = asset.content.replace(NONCE, nonce.encode())
+        return Response(content, media_type=asset.kind, headers=frame_headers(nonce))
 
     def shell(self) -> Response:
         """Return the empty shell that draws whatever the address names. Raises NotFound when the page is not built."""

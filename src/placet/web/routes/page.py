@@ -1,4 +1,6 @@
-"""The page's own files, and its shell for every address that the page itself draws."""
+"""The page's own files, its hidden frame for halves, and its shell for every address that the page itself draws."""
+
+import secrets
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -6,10 +8,17 @@ from starlette.responses import Response
 from placet.web.desk import DeskDep
 from placet.web.errors import NotFound
 from placet.web.rights import Channel, Right, needs
+from placet.web.security.headers import FRAME
 
 router = APIRouter(include_in_schema=False)
 
 NOT_THE_PAGE = ("api/", "openapi.json", "healthz", "assets/")
+
+
+@router.get(FRAME, dependencies=[needs(Right.OPEN, Channel.PAGE)])
+async def half_frame(desk: DeskDep) -> Response:
+    """Return the empty frame in which the browser halves of plugins run, with a nonce that is used once."""
+    return desk.page.frame(secrets.token_urlsafe(18))
 
 
 @router.get("/{path:path}", dependencies=[needs(Right.OPEN, Channel.PAGE)])

@@ -48,7 +48,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # no web sockets; the lifespan is not used
             return
-        sender = _hardening(send)
+        sender = _hardening(send, scope["path"])
         try:
             body = await self._admit(scope, receive)
         except ApiError as no:
@@ -151,10 +151,10 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-def _hardening(send: Send) -> Send:
+def _hardening(send: Send, path: str) -> Send:
     async def hardened(message: Message) -> None:
         if message["type"] == "http.response.start":
-            harden(MutableHeaders(scope=message))
+            harden(MutableHeaders(scope=message), path)
         await send(message)
 
     return hardened

@@ -1,4 +1,4 @@
-"""What every response carries, whatever it is."""
+"""What every response carries, whatever it is; and the policy of the one frame that plugins' code runs in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _POLICY = (
     "connect-src 'self'",
     "manifest-src 'self'",
     "worker-src 'none'",
-    "frame-src 'none'",
+    "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -35,8 +35,32 @@ _ALWAYS = {
 }
 
 
-def harden(headers: MutableHeaders) -> None:
+FRAME = "/half-frame"
+"""The only address whose response brings a policy of its own."""
+
+_FRAME_POLICY = (
+    "sandbox allow-scripts",
+    "default-src 'none'",
+    "script-src 'nonce-{nonce}' 'unsafe-eval'",
+    "worker-src blob:",
+    "connect-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+)
+
+
+def frame_headers(nonce: str) -> dict[str, str]:
+    """Return the headers of the hidden frame: an opaque origin without a network, framed by placet's page only."""
+    policy = "; ".join(_FRAME_POLICY).format(nonce=nonce)
+    return {"content-security-policy": policy, "x-frame-options": "SAMEORIGIN", "cache-control": "no-store"}
+
+
+def harden(headers: MutableHeaders, path: str) -> None:
     """Set the headers that keep other origins out; `cache-control` only where the response chose none."""
     for name, value in _ALWAYS.items():
-        headers[name] = value
+        if path == FRAME:
+            headers.setdefault(name, value)
+        else:
+            headers[name] = value
     headers.setdefault("cache-control", "no-store")
