@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import functools
 import itertools
 import os
-import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -21,7 +19,7 @@ from placet.kernel.signal import AbortSignal
 from .backend import Covered, Enforcement, Exit, Launch, Process
 from .errors import InvalidCommand, Stopped, WorkdirChanged, WorkdirUnusable
 from .execution.bounds import Bounds
-from .execution.environment import FIXED_PATH
+from .execution.environment import shell
 from .execution.output import Capture, Captured
 from .mode import SandboxMode
 from .policy import Profile, Workdir
@@ -79,13 +77,7 @@ class Command:
 
     @property
     def words(self) -> tuple[str, ...]:
-        return self.argv or (_shell(), "-c", self.script, "bash")
-
-
-@functools.cache
-def _shell() -> str:
-    """The system's bash, or whichever the command's search path leads to."""
-    return shutil.which("bash", path=FIXED_PATH) or "bash"
+        return self.argv or (shell(), "-c", self.script, "bash")
 
 
 @dataclass(frozen=True, slots=True)

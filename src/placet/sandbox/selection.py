@@ -54,7 +54,7 @@ class Selection:
         return [Verdict(backend, self._results.get(backend.name)) for backend in self._backends]
 
     def report(self) -> dict[str, Any]:
-        """What `placet doctor --json` prints: every backend tried, and which one is chosen. These keys and no others."""
+        """What `placet doctor --json` prints: every backend tried, and which one is chosen. These keys, no others."""
         tried = self.tried()
         chosen = next((backend.name for backend, result in tried if result.usable), None)
         return {

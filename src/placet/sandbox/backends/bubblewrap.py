@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 from placet.kernel.scope import Scope
@@ -21,17 +19,12 @@ from placet.sandbox.workspace.sentinel import Sentinels
 
 from .covering import covering
 from .flags import Form, flags, guarded, seen_inside, visible
+from .look import Look, first_read
 from .namespace import NamespaceProcess, available, take_away
 
 _PROBE_SECONDS = 5.0
 _SILENT = "bwrap did not answer"
 _BY_HANDLE = "bind-fd"  # the option that an older bwrap does not know
-# Before the command: is this the directory that was signed, and was mounted what was meant, and where? Then the handles
-# are closed. The list of mounts tells the place: bwrap follows a symlink that is there in that moment.
-_CHECK = (
-    'mapfile m </proc/self/mountinfo; m="${{m[*]}}"; '
-    'if [[ {same} ]]; then exec {close} {told}>&-; exec "$@"; fi; echo moved >&{told}; exit 125'
-)
 
 
 class Bubblewrap:
@@ -133,10 +126,10 @@ class Bubblewrap:
                 raise WorkdirChanged(
                     f"The folder {profile.workspace.path} cannot be opened: {error.strerror}"
                 ) from error
-            words = [*words[:-1], *covering(launch.covered, opened, keep), "--"]
-            check = _check(handle, handing.compared, told_in)
-            argv = [program, *words, "bash", "-c", check, "bash", *launch.argv]
-            popen = start(argv, launch, env={**launch.env, "TMPDIR": "/tmp"}, cwd="/", keep=keep)
+            look = Look(handle, handing.compared, told_in)
+            argv, options = look.before(launch.argv, opened, keep)
+            words = [*words[:-1], *covering(launch.covered, opened, keep), *options, "--"]
+            popen = start([program, *words, *argv], launch, env={**launch.env, "TMPDIR": "/tmp"}, cwd="/", keep=keep)
         except BaseException:
             os.close(status)
             os.close(told)
@@ -153,6 +146,7 @@ class Bubblewrap:
             workspace, kept = attempt.profile.workspace.path, [status_in, filter_out]
             handing = _Handing(opened, kept, by_handle=self._by_handle)
             words = flags(attempt.profile, form, seccomp=filter_out, status=status_in, inside=workspace, handle=handing)
+            words = [*words[:-1], *first_read("LOOKED=yes\n", opened, kept), "--"]
             try:
                 with awaited.hidden():
                     run = subprocess.run(
@@ -193,23 +187,6 @@ def _pipe(opened: Scope) -> tuple[int, int]:
     read, write = os.pipe2(os.O_CLOEXEC)
     opened.add("pipe", lambda: os.close(write))
     return read, write
-
-
-def _check(workdir: int, mounted: Sequence[tuple[str, int]], told: int) -> str:
-    """A script that starts the command only in that directory, and if each path is a mount of what its handle is on."""
-    same = [f"{shlex.quote(place)} -ef /proc/self/fd/{handle}" for place, handle in [(".", workdir), *mounted]]
-    for place, handle in mounted:
-        rights = "[ow]" if os.fstatvfs(handle).f_flag & os.ST_RDONLY else "w"
-        same.append(f"$m == *{shlex.quote(f' {_listed(place)} r')}{rights}[,\\ ]*")
-    close = " ".join(f"{handle}<&-" for handle in (workdir, *(handle for _, handle in mounted)))
-    return _CHECK.format(same=" && ".join(same), close=close, told=told)
-
-
-def _listed(place: str) -> str:
-    """How the list of mounts writes a path (proc_pid_mountinfo(5))."""
-    for character in "\\ \t\n":
-        place = place.replace(character, f"\\{ord(character):03o}")
-    return place
 
 
 class _Handing:

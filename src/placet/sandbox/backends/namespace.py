@@ -17,6 +17,8 @@ from placet.sandbox.backend import Exit
 from placet.sandbox.execution.child import ended, exit_of, reaped, signal_name
 from placet.sandbox.linux import processes
 
+from .look import MOVED
+
 _FATAL = frozenset(range(1, 32)) - {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
 _GONE_SECONDS = 5.0
 
@@ -35,7 +37,7 @@ class NamespaceProcess:
         self._popen, self._status, self._told, self._scope = popen, status, told, scope
         self._pidfd = os.pidfd_open(popen.pid)
         self._facts: dict[str, int] = {}
-        self._unread = b""
+        self._unread = self._looked = b""
         self._init: int | None = None
         self._loop = loop
         os.set_blocking(status, False)
@@ -53,7 +55,8 @@ class NamespaceProcess:
         await ended(self._pidfd)
         code = reaped(self._popen)
         self._read_status()
-        if self._told is not None and available(self._told):
+        self._looked += b"" if self._told is None else available(self._told)
+        if self._looked.startswith(MOVED):
             return Exit(None, moved=True)
         if "exit-code" not in self._facts:
             return Exit(None, broken=True) if code >= 0 else exit_of(code)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from placet.sandbox.execution.environment import shell
 from placet.sandbox.mode import SandboxMode
 from placet.sandbox.policy import Profile, Workdir
 from placet.session.ids import SessionId
@@ -24,6 +25,7 @@ while read -r name value; do
 done < /proc/self/status
 [ "$filter" = 2 ] && [ "$gains" = 1 ] && [ "${rights//0/}" = "" ] || exit 75
 if [ "$2" = yes ] && [ $$ -gt 99 ]; then exit 76; fi
+if [ "$2" = yes ] && [ "$LOOKED" != yes ]; then exit 77; fi
 exit 70
 """
 _CONFINED = 70
@@ -34,6 +36,7 @@ _SAID = {
     74: "a confined command could write in the home directory",
     75: "a confined command ran without the system call filter or with capabilities",
     76: "a confined command saw the processes of the machine",
+    77: "the shell did not read the file that BASH_ENV names, so nothing could be looked at before a command",
 }
 
 
@@ -53,7 +56,7 @@ class Trial:
         home = Path(self.env["HOME"])
         read_only_home = read_only_home and not any(Path(temp) in home.parents for temp in ("/tmp", "/var/tmp"))
         return [
-            "bash",
+            shell(),
             "-c",
             _SCRIPT,
             "bash",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pwd
+import shutil
 from collections.abc import Mapping
 
 from placet.sandbox.policy import Profile
@@ -35,6 +37,12 @@ _QUIET = {
     "PIP_NO_INPUT": "1",
     "PLACET_SHELL": "1",
 }
+
+
+@functools.cache
+def shell() -> str:
+    """The system's bash, or whichever the command's search path leads to."""
+    return shutil.which("bash", path=FIXED_PATH) or "bash"
 
 
 def build(profile: Profile, temp: str, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
