@@ -12,6 +12,7 @@ from .backend import Backend, Enforcement, ProbeResult
 from .backends.bubblewrap import Bubblewrap
 from .backends.landlock import Landlock
 from .backends.seatbelt import Seatbelt
+from .companion import Companion, Share
 from .detached import start_detached
 from .errors import InvalidCommand, SandboxError, SandboxUnavailable, StartFailed, WorkdirChanged, WorkdirUnusable
 from .execution.output import Captured
@@ -28,6 +29,7 @@ __all__ = [
     "Bubblewrap",
     "Captured",
     "Command",
+    "Companion",
     "Enforcement",
     "Facts",
     "InvalidCommand",
@@ -44,6 +46,7 @@ __all__ = [
     "Seatbelt",
     "Selection",
     "Settings",
+    "Share",
     "StartFailed",
     "Workdir",
     "WorkdirChanged",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -12,10 +12,12 @@ from typing import Protocol
 from anyio import to_thread
 
 from placet.kernel.clock import SYSTEM_CLOCK, Clock
+from placet.kernel.signal import AbortSignal
 from placet.session.ids import SessionId
 
 from . import denial, process
 from .backend import Backend
+from .companion import Companion
 from .errors import HelperStopped, SandboxUnavailable, WorkdirChanged, WorkdirUnusable
 from .execution import environment, unconfined
 from .execution.bounds import Bounds
@@ -196,6 +198,25 @@ class Sandbox:
             folder = await to_thread.run_sync(Workdir.of, inquiry.profile.workspace.path)
         answer = await self._helpers.ask(inquiry, folder, message)
         return await to_thread.run_sync(judged, answer, inquiry, backend)
+
+    async def companion(self, profile: Profile, program: str) -> Companion:
+        """Start a confined Python that lives until its `end`; the caller ends it.
+
+        Raises `SandboxUnavailable` if nothing can confine it, `WorkdirUnusable`, `WorkdirChanged` or `StartFailed`.
+        """
+        backend = await self._backend() if profile.mode.confines else None
+        if backend is None:
+            self._full_access_ran = True
+        spawn = unconfined.spawn if backend is None else backend.spawn
+        env = environment.build(profile, str(profile.temp))
+        return await Companion.start(spawn, profile, program, env, self._settings.umask)
+
+    def beside(self, workspace: Path, signal: AbortSignal | None = None) -> AbstractAsyncContextManager[bool]:
+        """Count as something that runs in a workspace until the block ends; waits while one run has it alone.
+
+        False if the stop came first.
+        """
+        return self._live.beside(workspace, signal)
 
     def alone(self, workspace: Path) -> AbstractContextManager[bool]:
         """Have a workspace alone until the block ends; False, and nothing is held, if something runs in it now."""

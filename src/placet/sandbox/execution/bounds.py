@@ -35,7 +35,7 @@ class Bounds:
         tree = processes.descendants([root])
         if len(tree) > self.processes:
             return f"more than {self.processes} processes at once"
-        used = sum(_own_memory(seen.pid) for seen in tree)
+        used = sum(own_memory(seen.pid) for seen in tree)
         return f"more than {self.memory >> 20} MiB of memory" if used > self.memory else None
 
     async def passed(self, root: int) -> str:
@@ -50,7 +50,7 @@ class Bounds:
         return f"{self.processes} processes and {self.memory >> 20} MiB of memory for one command"
 
 
-def _own_memory(pid: int) -> int:
+def own_memory(pid: int) -> int:
     """The resident memory that a process does not share, in bytes (proc_pid_statm(5))."""
     try:
         resident, shared = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1:3]

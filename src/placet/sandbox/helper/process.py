@@ -8,16 +8,14 @@ import json
 import os
 import socket
 import struct
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from placet.sandbox.backend import Exit, Launch, Process
-from placet.sandbox.backends.flags import visible
 from placet.sandbox.errors import HelperFailed, SandboxUnavailable
-from placet.sandbox.execution.environment import FIXED_PATH
+from placet.sandbox.execution.interpreter import interpreter
 from placet.sandbox.policy import Profile, Workdir
 
 from .requests import Message
@@ -63,7 +61,7 @@ class Helper:
         """Start one in the workspace, confined by `spawn`. Raises what that raises; nothing is left then."""
         ours, theirs = socket.socketpair()
         said, said_in = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        argv = (_interpreter(profile), "-I", "-S", "-X", "utf8", "-c", _BEGIN)
+        argv = (interpreter(profile), "-I", "-S", "-X", "utf8", "-c", _BEGIN)
         launch = Launch(profile, argv, env, folder, theirs.fileno(), said_in, umask)
         try:
             process = await spawn(launch)
@@ -145,14 +143,3 @@ class Helper:
 def _program() -> bytes:
     folder = Path(__file__).parent / "inside"
     return json.dumps([[name, (folder / f"{name}.py").read_text(encoding="utf-8")] for name in _NAMES]).encode()
-
-
-def _interpreter(profile: Profile) -> str:
-    """A Python that can be seen from inside: the one that runs placet, without its environment, or the system's."""
-    own = Path(os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable))
-    if not profile.mode.confines or visible(own, profile):
-        return str(own)
-    for folder in FIXED_PATH.split(os.pathsep):
-        if os.access(found := os.path.join(folder, "python3"), os.X_OK):
-            return found
-    raise SandboxUnavailable("There is no Python inside the sandbox for the file tools", "install python3")
