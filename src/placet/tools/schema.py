@@ -7,20 +7,37 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+_ORNAMENTS = frozenset({"title", "default", "discriminator"})
+
 
 @cache
 def schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the model's JSON Schema without what a language model does not need."""
+    """Return the model's JSON Schema without ornaments, nested models in their place."""
     made = model.model_json_schema()
-    fields = {
-        name: {key: part for key, part in field.items() if key not in ("title", "default")}
-        for name, field in made["properties"].items()
-    }
+    plain: dict[str, Any] = _plain(made, made.get("$defs", {}))
     return {
         "type": "object",
-        "properties": fields,
-        "required": made.get("required", []),
+        "properties": plain.get("properties", {}),
+        "required": plain.get("required", []),
         "additionalProperties": False,
+    }
+
+
+def _plain(part: Any, models: dict[str, Any]) -> Any:
+    """Return a part of a schema with each reference replaced by what it names."""
+    if isinstance(part, list):
+        return [_plain(each, models) for each in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        named = models[part["$ref"].rpartition("/")[2]]
+        return _plain({**named, **{key: each for key, each in part.items() if key != "$ref"}}, models)
+    return {
+        key: {name: _plain(field, models) for name, field in each.items()}
+        if key == "properties"
+        else _plain(each, models)
+        for key, each in part.items()
+        if key not in _ORNAMENTS
     }
 
 
