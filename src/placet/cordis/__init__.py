@@ -1,1 +1,1 @@
-"""Plugins that the agent writes. An empty room until that work begins."""
+"""Cordis: plugins that the agent writes, and the consent of a person to those that enter the page."""

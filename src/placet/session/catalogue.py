@@ -241,7 +241,8 @@ CATALOGUE: Mapping[str, EventType] = {
         ),
         _row(
             "cordis/requested",
-            f"{_RUN} mode:text needsConsent:boolean digest:text call:text|null by:by holder:text deadline:integer|null",
+            f"{_RUN} mode:text needsConsent:boolean digest:text call:text|null by:by holder:text deadline:integer|null"
+            " key?:text",
             "requested:{run}",
             "An attempt to run a package; with `needsConsent` it waits for a person.",
         ),
@@ -270,8 +271,15 @@ CATALOGUE: Mapping[str, EventType] = {
             "The host half is up, or there is none.",
         ),
         _row(
+            "cordis/changed",
+            "run:text plugin:text provides:texts waitingFor:texts handlers:texts",
+            "run-changed:{run}:*",
+            "A host half that is up offers something else, or waits for something else.",
+        ),
+        _row(
             "cordis/settled",
-            f"{_RUN} status:text detail:text|null phase:text|null error:object|null by:by|null page:text|null",
+            f"{_RUN} status:text detail:text|null phase:text|null error:object|null by:by|null page:text|null"
+            " waitingFor?:texts",
             "settled:{run}",
             "What became of the attempt; exactly one such event, or `cordis/declined`, per run.",
         ),
@@ -302,12 +310,12 @@ CATALOGUE: Mapping[str, EventType] = {
         _row(
             "cordis/called",
             "run:text plugin:text n:integer service:text arguments:JSON",
-            "run-call:{run}.{n}",
+            "cordis-called:{run}.{n}",
             "A half is about to use a service that changes something, outside of an open turn.",
         ),
         _row(
             "notice",
-            "level:text code:text text:text ask?:text|null path?:text to?:text by?:by",
+            "level:text code:text text:text ask?:text|null run?:text path?:text to?:text by?:by",
             "notice:*",
             "A line for the person, not for the model.",
         ),
