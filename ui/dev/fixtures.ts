@@ -74,7 +74,7 @@ export const config: Config = {
 };
 
 const summary = (id: string, title: string | null, cwd: string, more: Partial<Summary> = {}): Summary => ({
-  id, title, name: title ? { text: title, origin: "title" } : folderName(cwd), cwd, createdAt: now - 86_400_000, lastTime: now - 3_600_000, status: "idle", openAsks: 0, preset: "workspace-write", mode: "workspace-write", policy: "ask", model: "rehearsal", archived: false, turn: null, ...more,
+  id, title, name: title ? { text: title, origin: "title" } : folderName(cwd), cwd, createdAt: now - 86_400_000, lastTime: now - 3_600_000, status: "idle", openAsks: 0, openConsents: 0, preset: "workspace-write", mode: "workspace-write", policy: "ask", model: "rehearsal", archived: false, turn: null, ...more,
 });
 
 export const sessions: Summary[] = [

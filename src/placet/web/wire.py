@@ -115,6 +115,8 @@ class SessionName(Wire):
 
 
 class Summary(Wire):
+    """One line of the list; `open_asks` counts all that waits for a person, the open consents among it."""
+
     id: str
     title: str | None
     name: SessionName
@@ -123,6 +125,7 @@ class Summary(Wire):
     last_time: int
     status: Literal["idle", "running", "waiting", "interrupted"]
     open_asks: int
+    open_consents: int
     preset: str
     mode: str
     policy: str
@@ -142,7 +145,10 @@ class NewSession(Wire):
 
 
 class WireEvent(Wire):
-    """One event of a log, as the log holds it; `cursor` is its place among all events of the installation."""
+    """One event of a log, as the log holds it; `cursor` is its place among all events of the installation.
+
+    Only the code of plugins is left out (H13): `cordis/defined` has `hostBytes` and `clientBytes` instead.
+    """
 
     session: str
     seq: int

@@ -656,6 +656,7 @@ export interface Subject {
   files: SignedFile[];
 }
 
+/** One line of the list; `open_asks` counts all that waits for a person, the open consents among it. */
 export interface Summary {
   id: string;
   title: string | null;
@@ -665,6 +666,7 @@ export interface Summary {
   lastTime: number;
   status: "idle" | "running" | "waiting" | "interrupted";
   openAsks: number;
+  openConsents: number;
   preset: string;
   mode: string;
   policy: string;

@@ -1,18 +1,19 @@
-"""A person's answer on its way to the log: who sent it, over what, and what they are told."""
+"""A person's answer to an ask on its way to the log, and what they are told."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from placet.agent.gestures import stop_of
 from placet.approval.answer import BadResponse, NotPending, Receipt
 from placet.approval.events import asked_key
 from placet.approval.outcome import Outcome, grants
-from placet.session.event import Draft
+from placet.session.event import Draft, Event
 from placet.session.ids import AskId
 from placet.web.desk import Desk
-from placet.web.errors import Forbidden, TooMany
-from placet.web.gestures.senders import admit_answer, person, strength
+from placet.web.gestures.answering import Question, admitted, missed
+from placet.web.gestures.senders import person
 from placet.web.replies import Json
-from placet.web.rights import Right
 from placet.web.security.caller import Caller
 from placet.web.wire import Accepted, Answer, BadResponseBody, DecisionView, NotPendingBody, ReceiptView, Wire
 
@@ -22,44 +23,39 @@ async def decide(desk: Desk, caller: Caller, ask: AskId, answer: Answer) -> Wire
 
     Raises Forbidden where the sender may not give it, StoreError where it could not be recorded.
     """
-    needed = Right.ANSWER if grants(Outcome(answer.outcome)) else Right.SEND
-    if needed not in caller.rights:
-        raise Forbidden(f"this needs the right to {needed}", code="no-right")
-    sender = f"{caller.key_id or caller.channel} {ask}"
-    if desk.wrong_answers.too_many(sender):
-        raise TooMany("too many wrong answers to this ask", hint="Wait a minute, and read the ask again.")
-    await admit_answer(desk, caller, ask, answer)
+    asked = await desk.services.store.find(asked_key(ask))
+    question = Question(ask, None if asked is None else asked.session, "ask")
+    note = None if asked is None else partial(_note, desk, caller, asked, answer)
+    sender = await admitted(desk, caller, question, widens=grants(Outcome(answer.outcome)), note=note)
     said = await desk.services.inbox.answer(
         ask,
         outcome=answer.outcome,
         digest=answer.digest,
         key=answer.key,
         feedback=answer.feedback,
-        who=person(caller),
-        channel=str(caller.channel),
-        evidence=caller.evidence,
-        strength=await strength(desk, caller),
-        stop=await _stop(desk, caller, ask, answer),
+        who=sender.who,
+        channel=sender.channel,
+        evidence=sender.evidence,
+        strength=sender.strength,
+        stop=await _stop(desk, caller, asked, answer),
     )
     match said:
         case Receipt():
             return Accepted(receipt=ReceiptView.model_validate(said.json()))
         case NotPending(decision):
-            desk.wrong_answers.count(sender)
             view = None if decision is None else DecisionView.model_validate(decision.json())
-            return _no(409, NotPendingBody(decision=view))
+            return missed(desk, caller, question, 409, NotPendingBody(decision=view))
         case BadResponse(why):
-            desk.wrong_answers.count(sender)
-            return _no(422, BadResponseBody(why=why))
+            return missed(desk, caller, question, 422, BadResponseBody(why=why))
 
 
-async def _stop(desk: Desk, caller: Caller, ask: AskId, answer: Answer) -> list[Draft]:
-    store = desk.services.store
-    asked = await store.find(asked_key(ask)) if answer.stop else None
-    if asked is None:
+async def _note(desk: Desk, caller: Caller, asked: Event, answer: Answer, why: str, mark: str) -> None:
+    await desk.services.inbox.note_refused(
+        asked, who=person(caller), channel=str(caller.channel), why=why, outcome=answer.outcome, key=mark
+    )
+
+
+async def _stop(desk: Desk, caller: Caller, asked: Event | None, answer: Answer) -> list[Draft]:
+    if asked is None or not answer.stop:
         return []
-    return await stop_of(store, asked.session, asked.data["call"]["turn"], answer.key, caller.by)
-
-
-def _no(status: int, body: Wire) -> Json:
-    return Json(body.model_dump(), status_code=status)
+    return await stop_of(desk.services.store, asked.session, asked.data["call"]["turn"], answer.key, caller.by)

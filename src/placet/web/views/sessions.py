@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from placet.session.event import Event
 from placet.session.ids import SessionId
 from placet.web.desk import Desk
@@ -11,6 +14,8 @@ from placet.web.wire import PartialText, WireEvent
 from placet.web.wire_session import EventPage, SessionView
 
 NEWEST = 200
+DEFINED = "cordis/defined"
+HALVES = ("host", "client")
 
 
 def wire_event(event: Event) -> WireEvent:
@@ -21,9 +26,19 @@ def wire_event(event: Event) -> WireEvent:
         time=event.time,
         type=event.type,
         key=event.key,
-        data=dict(event.data),
+        data=_without_code(event.data) if event.type == DEFINED else dict(event.data),
         cursor=str(event.pos),
     )
+
+
+def _without_code(defined: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is told of a package: how many bytes its halves have in the log, never what they say (H13)."""
+    told = {name: value for name, value in defined.items() if name not in HALVES}
+    return told | {f"{half}Bytes": _size(defined.get(half)) for half in HALVES}
+
+
+def _size(code: str | None) -> int | None:
+    return None if code is None else len(code.encode("utf-8", "surrogatepass"))
 
 
 async def view(desk: Desk, session: SessionId) -> SessionView:

@@ -26,6 +26,7 @@ from placet.web.wire import SessionName, Summary
 TURNS = frozenset({"turn/start", "turn/end"})
 PLAIN = frozenset({"session/created", "session/renamed", "session/archived", "session/model", INBOX})
 FOLLOWED = PLAIN | TURNS | KNOBS | keyring.TYPES
+WAITING = frozenset({ASKED, DECIDED, "cordis/requested", "cordis/consented", "cordis/declined", "cordis/settled"})
 CHUNK = 1000
 
 
@@ -43,6 +44,7 @@ class Line:
     turn: int | None = None
     interrupted: bool = False
     asks: frozenset[str] = field(default_factory=frozenset)
+    consents: frozenset[str] = field(default_factory=frozenset)  # runs that wait for a person
     seq: int = -1
 
     @property
@@ -64,7 +66,7 @@ class Summaries:
         self._one_at_a_time = anyio.Lock()
 
     async def load(self) -> None:
-        """Read what the store holds: everything small, and of the asks only those that are open.
+        """Read what the store holds: everything small, and of asks and requests for consent only those that are open.
 
         Looks for damage first that would be shown as a shorter list. Raises StoreDamaged if all of the store has it.
         """
@@ -75,11 +77,14 @@ class Summaries:
             # what was asked or decided since the cursor comes again with the next pass, and changes nothing twice
             for event in await store.unpaired("asked:", "decided:"):
                 self._step(event)
+            for event in await store.unpaired("requested:", "settled:"):
+                if await store.lookup(event.session, f"consented:{event.data['run']}") is None:
+                    self._step(event)
 
     async def catch_up(self) -> None:
         """Take everything into account that was committed before this call."""
         async with self._one_at_a_time:
-            await self._read(FOLLOWED | {ASKED, DECIDED})
+            await self._read(FOLLOWED | WAITING)
 
     async def all(self) -> list[Summary]:
         """Return the summaries of all sessions, the one with the newest event first."""
@@ -161,6 +166,10 @@ class Summaries:
                 return replace(line, asks=line.asks | {event.data["id"]})
             case "approval/decided":
                 return replace(line, asks=line.asks - {event.data["id"]})
+            case "cordis/requested" if data["needsConsent"]:
+                return replace(line, consents=line.consents | {event.data["run"]})
+            case "cordis/consented" | "cordis/declined" | "cordis/settled":
+                return replace(line, consents=line.consents - {event.data["run"]})
             case _:
                 return replace(line, permissions=self._fold.step(line.permissions, event))
 
@@ -178,7 +187,8 @@ def _summary(head: SessionHead, line: Line) -> Summary:
         created_at=line.created_at,
         last_time=head.time,
         status=_status(line),
-        open_asks=len(line.asks),
+        open_asks=len(line.asks) + len(line.consents),
+        open_consents=len(line.consents),
         preset=line.permissions.current,
         mode=line.permissions.mode,
         policy=line.permissions.policy,
@@ -194,7 +204,7 @@ def _said(data: Mapping[str, Any]) -> str | None:
 
 
 def _status(line: Line) -> Literal["idle", "running", "waiting", "interrupted"]:
-    if line.asks:
+    if line.asks or line.consents:
         return "waiting"
     if line.turn is not None:
         return "running"
