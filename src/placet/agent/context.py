@@ -21,6 +21,8 @@ from placet.session.event import Event
 from placet.session.log import SessionLog
 
 SOURCE = Source("plugin", CONTEXT)
+REFERENCE = Source("system", "reference")
+"""Of what is told about the things that a person's message names, right behind it."""
 
 INSTRUCTIONS = """\
 You are an agent that works in one folder of a person's computer, through the tools that you are given.

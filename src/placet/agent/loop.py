@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 
 from placet.agent import mailbox
-from placet.agent.context import INSTRUCTIONS, SOURCE, STANDING
+from placet.agent.context import REFERENCE, SOURCE, STANDING
 from placet.agent.errors import AgentError, ModelError
 from placet.agent.found import FOUND, FoundCall
 from placet.agent.kit import Kit
@@ -102,12 +102,16 @@ class Turn:
                 return None
             step += 1
 
-    async def _enter(self, step: int, claimed: Iterable[mailbox.Queued]) -> bool:
-        """Begin a step: one append claims the messages, writes them, and states the rules where they changed."""
+    async def _enter(self, step: int, claimed: Sequence[mailbox.Queued]) -> bool:
+        """Begin a step: one append claims the messages, writes them, states the rules where they changed, and tells
+        what the person refers to."""
+        texts = [message.text for message in claimed if message.source.kind == mailbox.PERSON.kind]
+        known = await self.kit.references(self.log.session, texts) if texts else ()
         drafts = [Draft("step/start", {"turn": self.number, "step": step}, keys.step(self.number, step))]
         if statement := self.kit.context.changed(self.log):
             drafts.append(mailbox.said(new_message_id(self.kit.clock), statement, SOURCE, self.number))
         drafts += mailbox.take(self.number, step, claimed)
+        drafts += [mailbox.said(new_message_id(self.kit.clock), text, REFERENCE, self.number) for text in known]
         return await self.append(drafts, absent=[keys.abort(self.number)])
 
     async def _speak_and_act(self, step: int) -> bool:
@@ -145,7 +149,7 @@ class Turn:
     async def _reply(self, model: Model, step: int) -> Reply | None:
         """Ask until the model answers. None: stopped; what was said until then is in the log. Raises `ModelError`."""
         request = ModelRequest(
-            INSTRUCTIONS,
+            self.kit.instructions,
             self.log.see(TRANSCRIPT).messages(),
             tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self.kit.tools.tools()),
         )
