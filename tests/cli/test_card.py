@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from placet.cli.card import card, decided, summary, waited
+from placet.cli.card import card, decided, summary
+from placet.cli.columns import waited
 
 DIGEST = "3fa9c2" + "0" * 58
 

@@ -51,6 +51,35 @@ def test_an_event_without_words_of_its_own_shows_its_plain_fields() -> None:
     assert told(event(0, "sandbox/mode", {"mode": "read-only", "by": BY})) == ["mode read-only, by owner over page"]
 
 
+def test_j10_who_consented_when_and_how_wide_stands_in_the_log_for_reading() -> None:
+    who = {"kind": "person", "name": "owner", "account": "ada"}
+    answer = {"who": who, "channel": "page", "evidence": "page-key:1", "strength": "page-key", "key": "k"}
+    ids = {"run": "run-1", "plugin": "dice-1", "package": "pkg-2"}
+    lines = told(
+        event(0, "cordis/consented", ids | {"width": "future", "digest": "d" * 64, "holder": "h"} | answer),
+        event(1, "cordis/declined", ids | {"digest": "d" * 64, "feedback": "not\nnow"} | answer),
+        event(2, "cordis/revoked", {"plugin": "dice-1", "package": None, "future": True} | answer),
+    )
+    assert [line.strip() for line in lines] == [
+        "run-1 dice-1 pkg-2: future versions too, by ada over page (page-key), digest dddddddddddd",
+        'run-1 dice-1 pkg-2: by ada over page (page-key) Note: "not (+1 line)',
+        "dice-1: the consent to future versions taken back, by ada over page (page-key)",
+    ]
+
+
+def test_h13_a_package_in_the_log_for_reading_is_named_without_its_code() -> None:
+    data = {
+        "plugin": "dice-1",
+        "package": "pkg-1",
+        "name": "Dice",
+        "purpose": "rolls",
+        "host": "secret",
+        "client": None,
+    }
+    [line] = told(event(0, "cordis/defined", data | {"digest": "d" * 64, "call": "1.1.0"}))
+    assert line.strip() == "dice-1 pkg-1: host 6 characters, digest dddddddddddd: Dice"
+
+
 @pytest.mark.parametrize("path", sorted(GOLDEN.rglob("*.jsonl")), ids=lambda path: path.stem)
 def test_every_golden_log_can_be_told(path: Path) -> None:
     story = Story()

@@ -1,19 +1,13 @@
 """An ask as text for a terminal: the whole subject in a fixed order, nothing cut, the model's words set apart."""
 
 import json
-import re
-import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from placet.cli.visible import hidden_count, visible, visible_line
+from placet.cli.columns import blanks, counted, field, foreign, numbered, original, waited, wrapped
+from placet.cli.visible import visible, visible_line
 from placet.session.codec import loads, unescape
 
-_LABEL = 9
-_GUTTER = 8
-_WORD = re.compile("[^ ]* *")
-_MANY_BLANKS = re.compile(" {16,}")
-_EMPTY_RUN = 4
 _MODES = {
     "read-only": "may read, may write nothing but its own temp directory",
     "workspace-write": "may write in the workspace and its own temp directory",
@@ -31,32 +25,32 @@ def card(ask: Mapping[str, Any], *, now: int, width: int) -> str:
         f"ASK {visible_line(ask['id'])}   {place}   asked {waited(now - ask['askedAt'])} ago",
         title(subject),
         "",
-        *_field("Session", f"{session_name(ask['sessionName'])} ({ask['session']})", width),
-        *_field("Agent", f"{_original(subject['agent'])} (the name of a model)", width),
-        *_field("Tool", subject["tool"], width),
-        *_field("Where", f"{_original(subject['cwd'])} ({subject['cwdId']})", width),
-        *_field("Mode", f"now {from_mode}: {_MODES.get(from_mode, '')}", width),
+        *field("Session", f"{session_name(ask['sessionName'])} ({ask['session']})", width),
+        *field("Agent", f"{original(subject['agent'])} (the name of a model)", width),
+        *field("Tool", subject["tool"], width),
+        *field("Where", f"{original(subject['cwd'])} ({subject['cwdId']})", width),
+        *field("Mode", f"now {from_mode}: {_MODES.get(from_mode, '')}", width),
     ]
     if to_mode is not None:
-        lines += _field("", f"this call only {to_mode}: {_MODES.get(to_mode, '')}", width)
+        lines += field("", f"this call only {to_mode}: {_MODES.get(to_mode, '')}", width)
     if ask.get("fullAccess"):
-        lines += _field("", "This command can change placet itself.", width)
-    lines += _field("Tried", _tried(subject.get("denied")), width)
+        lines += field("", "This command can change placet itself.", width)
+    lines += field("Tried", _tried(subject.get("denied")), width)
     if ask.get("rearmed"):
-        lines += _field("", "This ask was open when placet stopped; it is the same ask again.", width)
+        lines += field("", "This ask was open when placet stopped; it is the same ask again.", width)
     if ask.get("earlierRun"):
-        lines += _field("", "An earlier run of this call may still be alive.", width)
+        lines += field("", "An earlier run of this call may still be alive.", width)
     lines += ["", *_arguments(subject["arguments"], width)]
     for file in subject["files"]:
-        path, text = _original(str(file["path"])), _original(str(file["text"]))
-        lines += ["", f"File {visible_line(path)}, signed together with it: {_count(text)}", *_code(text, width)]
+        path, text = original(str(file["path"])), original(str(file["text"]))
+        lines += ["", f"File {visible_line(path)}, signed together with it: {counted(text)}", *numbered(text, width)]
     if subject["tool"] == "bash":
-        lines += ["", *_rows(f"Not covered: {_not_covered(covered=bool(subject['files']))}", width)]
+        lines += ["", *wrapped(f"Not covered: {_not_covered(covered=bool(subject['files']))}", width)]
     if ask.get("reason"):
         lines += ["", "The agent says, not checked by placet:"]
         words = visible(str(ask["reason"])).split("\n")
-        lines += [f"  {piece}" for row in words for piece in _rows(row, width - 2)]
-    lines += ["", *_field("Digest", str(ask["digest"]), max(width, 80))]
+        lines += [f"  {piece}" for row in words for piece in wrapped(row, width - 2)]
+    lines += ["", *field("Digest", str(ask["digest"]), max(width, 80))]
     lines += _state(ask)
     lines.append("=" * min(width, 78))
     return "\n".join(lines)
@@ -98,18 +92,6 @@ def session_name(name: Mapping[str, str]) -> str:
     return f"Session in {text}" if name["origin"] == "folder" else text
 
 
-def waited(milliseconds: int) -> str:
-    """A waiting time for reading: 12 s, 3 min, 2 h 5 min, 4 d."""
-    seconds = max(0, milliseconds // 1000)
-    if seconds < 60:
-        return f"{seconds} s"
-    minutes = seconds // 60
-    if minutes < 60:
-        return f"{minutes} min"
-    hours = minutes // 60
-    return f"{hours} h {minutes % 60} min" if hours < 48 else f"{hours // 24} d"
-
-
 def parsed(arguments: str) -> dict[str, Any]:
     """The arguments as an object, or empty where they are none; the card then shows the text itself."""
     try:
@@ -122,108 +104,24 @@ def parsed(arguments: str) -> dict[str, Any]:
 def _arguments(text: str, width: int) -> list[str]:
     value = parsed(text)
     if not value:
-        return ["Arguments, exactly:", *_code(text, width)]
+        return ["Arguments, exactly:", *numbered(text, width)]
     lines: list[str] = []
     for name in sorted(value, key=lambda key: key != "command"):
         inner = value[name] if isinstance(value[name], str) else json.dumps(value[name], ensure_ascii=True)
         label = visible_line(name)
         if name == "command" or "\n" in inner:
-            lines += [f"{label}: {_count(inner)}", *_code(inner, width)]
+            lines += [f"{label}: {counted(inner)}", *numbered(inner, width)]
         else:
-            lines += [f"  {piece}" for piece in _rows(f"{label}: {_blanks(visible(inner))}", width - 2)]
-        lines += _foreign(inner)
+            lines += [f"  {piece}" for piece in wrapped(f"{label}: {blanks(visible(inner))}", width - 2)]
+        lines += foreign(inner)
     return lines
-
-
-def _count(text: str) -> str:
-    rows = text.count("\n") + 1
-    hidden = hidden_count(text)
-    return f"{rows} {'line' if rows == 1 else 'lines'}, {len(text)} characters, {hidden} hidden"
-
-
-def _code(text: str, width: int) -> list[str]:
-    lines: list[str] = []
-    empty = 0
-    rows = visible(text).split("\n")
-    for number, row in enumerate(rows, start=1):
-        if row == "" and number < len(rows):
-            empty += 1
-            continue
-        lines += _gap(number - empty, empty)
-        empty = 0
-        first, *rest = _pieces(_blanks(row), max(20, width - _GUTTER))
-        lines.append(f"{number:>5} | {first}")
-        lines += [f"      > {piece}" for piece in rest]
-    return lines
-
-
-def _gap(start: int, count: int) -> list[str]:
-    if count >= _EMPTY_RUN:
-        return [f"{start:>5} | ‹{count} empty lines›"]
-    return [f"{start + offset:>5} |" for offset in range(count)]
-
-
-def _blanks(row: str) -> str:
-    return _MANY_BLANKS.sub(lambda match: f"‹{len(match.group())} blanks›", row)
-
-
-def _pieces(row: str, width: int) -> list[str]:
-    width = max(20, width)
-    pieces: list[str] = []
-    start = used = 0
-    for index, character in enumerate(row):
-        size = 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        if used + size > width:
-            pieces.append(row[start:index])
-            start, used = index, 0
-        used += size
-    return [*pieces, row[start:]]
-
-
-def _rows(text: str, width: int) -> list[str]:
-    """The text in lines that break after a blank, where there is one; all of them together are the text."""
-    width = max(20, width)
-    rows: list[str] = []
-    row = ""
-    for word in _WORD.findall(text):
-        if row and _columns(row + word.rstrip(" ")) > width:
-            rows.append(row)
-            row = ""
-        *whole, row = _pieces(row + word, width)
-        rows += whole
-    return [*rows, row]
-
-
-def _columns(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
-
-
-def _foreign(text: str) -> list[str]:
-    found = sorted({character for character in text if ord(character) > 0x7E and character.isalpha()})
-    if not found:
-        return []
-    names = [f"{character} U+{ord(character):04X} {unicodedata.name(character, '?')}" for character in found]
-    lines = [f"  Not ASCII, may look like another letter: {name}" for name in names[:20]]
-    return lines if len(names) <= 20 else [*lines, f"  and {len(names) - 20} more letters that are not ASCII"]
-
-
-def _original(text: str) -> str:
-    try:
-        return unescape(text)
-    except ValueError:  # no escaped text: it is shown as it is
-        return text
 
 
 def _tried(denied: Mapping[str, Any] | None) -> str:
     if denied is None:
         return "This command was not tried in the sandbox."
     path = denied.get("path")
-    return f"The sandbox refused {_original(path)}" if path else "The sandbox refused this command."
-
-
-def _field(label: str, text: str, width: int) -> Sequence[str]:
-    first, *rest = _rows(_blanks(visible_line(text)), width - _LABEL)
-    return [f"{label:<{_LABEL}}{first}", *(" " * _LABEL + piece for piece in rest)]
+    return f"The sandbox refused {original(path)}" if path else "The sandbox refused this command."
 
 
 def _state(ask: Mapping[str, Any]) -> list[str]:

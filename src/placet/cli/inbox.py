@@ -1,10 +1,10 @@
-"""`placet inbox`: the open asks of all sessions, and the two answers that a person can give."""
+"""`placet inbox`: what waits for a person in all sessions, and the answers that a terminal can give."""
 
 import secrets
 import shutil
 import time
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, NoReturn
 
 from cyclopts import Parameter
 
@@ -14,38 +14,49 @@ from placet.approval.outcome import Outcome
 from placet.cli import output, process
 from placet.cli.card import card, decided, summary
 from placet.cli.client import Client, Reply, segment
+from placet.cli.consent_card import IN_THE_PAGE, consent_card, consent_decided, consent_summary
 from placet.cli.output import fail, say, say_json, told
 
 _TYPED = 6
 _LISTED = ("id", "session", "sessionName", "agent", "tool", "askedAt", "state", "position", "total", "fullAccess")
+_WAITING: tuple[tuple[str, str, tuple[str, ...], Callable[..., str]], ...] = (
+    ("asks", "/api/asks", _LISTED, summary),
+    ("consents", "/api/consents", (), consent_summary),
+)
 _AsJson = Annotated[bool, Parameter(help="Print JSON.")]
 
 
 def list_(*, json: _AsJson = False) -> int:
-    """List the open asks, oldest first.
+    """List the open asks, and the open requests for consent to a plugin's code, the oldest of each first.
 
-    A list never shows enough to sign an ask: open it with `placet inbox show ID`.
+    A list never shows enough to sign anything: open it with `placet inbox show ID`.
     """
     client = Client(process.places())
-    cursor, shown = None, 0
-    while True:
-        page = client.get("/api/asks", {"state": "open", "cursor": cursor})
-        for ask in page["asks"]:
-            shown += 1
-            if json:
-                say_json({key: ask.get(key) for key in _LISTED})
-            else:
-                output.show(summary(ask, now=_now()))
-        cursor = page.get("next")
-        if not cursor:
-            break
-    if not (shown or json or page["notices"]):
+    notices: list[Any] = []
+    shown = 0
+    for kind, path, listed, line in _WAITING:
+        cursor = None
+        while True:
+            page = client.get(path, {"cursor": cursor})
+            notices += [notice for notice in page["notices"] if notice not in notices]
+            for one in page[kind]:
+                shown += 1
+                if json:
+                    say_json({key: one.get(key) for key in listed or one})
+                else:
+                    output.show(line(one, now=_now()))
+            cursor = page.get("next")
+            if not cursor:
+                break
+    if not (shown or json or notices):
         say("No ask is open.")
-    return told(page["notices"])
+    return told(notices)
 
 
 def show(ask: Annotated[str, Parameter(help="Its id.")], /, *, json: _AsJson = False) -> int:
-    """Show one ask whole: what would run, where, under which mode, and the digest that an answer signs."""
+    """Show one ask, or one request for consent, whole: what would run, and the digest that an answer signs."""
+    if _is_consent(ask):
+        return _show_consent(Client(process.places()), ask, json=json)
     view = _view(Client(process.places()), ask)
     if json:
         say_json(view)
@@ -68,6 +79,8 @@ def allow(
     """
     from placet.cli import terminal
 
+    if _is_consent(ask):
+        fail(IN_THE_PAGE, why="The request stays open", hint=f"Open the page with: {program()} link", code=2)
     client = Client(process.places())
     view = _open_view(client, ask)
     if digest is None and not terminal.is_terminal():
@@ -97,8 +110,13 @@ def reject(
     stop: Annotated[bool, Parameter(negative="", help="Stop the agent's turn as well, in the same moment.")] = False,
     json: _AsJson = False,
 ) -> int:
-    """Reject one ask; a note given with --because reaches the agent, at its next turn if this one is stopped."""
+    """Reject one ask, or decline one plugin; a note given with --because reaches the agent.
+
+    It does so at its next turn if this one is stopped.
+    """
     client = Client(process.places())
+    if _is_consent(ask):
+        return _decline(client, ask, because, digest, stop=stop, json=json)
     view = _open_view(client, ask)
     if digest is not None and digest != view["digest"]:
         fail(
@@ -107,6 +125,54 @@ def reject(
             hint=f"Read it again with: {program()} inbox show {ask}",
         )
     return _answer(client, view, Outcome.REJECTED, because, stop=stop, json=json)
+
+
+def _is_consent(id: str) -> bool:
+    return id.startswith("run-")
+
+
+def _show_consent(client: Client, run: str, *, json: bool) -> int:
+    view = client.get(f"/api/consents/{segment(run)}")
+    if json:
+        say_json(view)
+    else:
+        output.show(consent_card(view, now=_now(), width=shutil.get_terminal_size().columns))
+    return 0
+
+
+def _decline(client: Client, run: str, feedback: str | None, digest: str | None, *, stop: bool, json: bool) -> int:
+    if stop:
+        fail("A request for consent has no turn to stop", hint="Leave --stop out", code=2)
+    view = client.get(f"/api/consents/{segment(run)}")
+    if view["state"] != "open":
+        fail("This request is not open any more", why=_settled(view.get("decision")), hint="Nothing was changed")
+    if digest is not None and digest != view["digest"]:
+        _other_digest(run)
+    body: dict[str, object] = {"run": run, "digest": view["digest"], "key": f"cli-{secrets.token_hex(12)}"}
+    if feedback is not None:
+        body["feedback"] = feedback
+    reply = _sent(client, f"/api/plugins/{segment(view['plugin'])}/decline", body)
+    if json and isinstance(reply.body, dict):
+        say_json(reply.body)
+        return 0 if reply.ok else 1
+    if not reply.ok and "reason" not in reply.body:
+        raise reply.refusal()
+    if reply.status == 200:
+        say(f"Declined: {view['plugin']} {view['package']}; nothing of it starts.")
+        return 0
+    fail("Your answer did not count", why=reply.body.get("why") or _settled(reply.body.get("decision")))
+
+
+def _settled(decision: Mapping[str, Any] | None) -> str:
+    return "It is being settled" if decision is None else consent_decided(decision)
+
+
+def _other_digest(id: str) -> NoReturn:
+    fail(
+        "The digest is not that of this request",
+        why="It stays open",
+        hint=f"Read it again with: {program()} inbox show {id}",
+    )
 
 
 def _view(client: Client, ask: str) -> Any:

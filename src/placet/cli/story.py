@@ -37,6 +37,46 @@ class Story:
         return _short(teller(event.data) if teller else _fields(event.data))
 
 
+def _package(data: Mapping[str, Any]) -> str:
+    halves = [f"{half} {len(data[half])} characters" for half in ("host", "client") if data[half] is not None]
+    return f"{data['plugin']} {data['package']}: {', '.join(halves)}, digest {data['digest'][:12]}: {data['name']}"
+
+
+def _wanted(data: Mapping[str, Any]) -> str:
+    waits = "waits for a person" if data["needsConsent"] else "needs no consent"
+    return f"{_run(data)}, mode {data['mode']}, {waits}, digest {data['digest'][:12]}{_by(data)}"
+
+
+def _consented(data: Mapping[str, Any]) -> str:
+    width = "future versions too" if data["width"] == "future" else "this version only"
+    return f"{_run(data)}: {width}, {_signed(data)}, digest {data['digest'][:12]}"
+
+
+def _declined(data: Mapping[str, Any]) -> str:
+    return " ".join([f"{_run(data)}: {_signed(data)}", *_quoted("Note: ", data["feedback"])])
+
+
+def _revoked(data: Mapping[str, Any]) -> str:
+    what = "the consent to future versions" if data["future"] else f"the consent to {data['package']}"
+    return f"{data['plugin']}: {what} taken back, {_signed(data)}"
+
+
+def _over(data: Mapping[str, Any]) -> str:
+    error = data.get("error")
+    said = f": {error.get('message')}" if error else ""
+    detail = f" ({data['detail']})" if data["detail"] else ""
+    return f"{_run(data)}: {data['status']}{detail}{_by(data)}{said}"
+
+
+def _signed(data: Mapping[str, Any]) -> str:
+    who = data["who"]
+    return f"by {who.get('account') or who.get('name')} over {data['channel']} ({data['strength']})"
+
+
+def _run(data: Mapping[str, Any]) -> str:
+    return " ".join(str(data[part]) for part in ("run", "plugin", "package") if part in data)
+
+
 def _inbox(data: Mapping[str, Any]) -> str:
     if put := data.get("put"):
         return f"{put['id']} from {_source(put['source'])}: {put['text']}"
@@ -78,7 +118,9 @@ def _call(arguments: str) -> str:
 
 def _by(data: Mapping[str, Any]) -> str:
     by = data.get("by")
-    return f", by {by['name']} over {by['channel']}" if by else ""
+    if not by or "name" not in by:
+        return f", by {by['kind']}" if by else ""
+    return f", by {by['name']}" + (f" over {by['channel']}" if "channel" in by else "")
 
 
 def _source(source: Mapping[str, Any]) -> str:
@@ -132,5 +174,15 @@ _TELLERS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "job/started": lambda data: f"{data['job']} under {data['mode']}: {_plain(data['command'])}",
     "approval/asked": _asked,
     "approval/refused": lambda data: f"{data['id']}: {data['outcome']} of {data['who']['name']}: {data['why']}",
+    "cordis/defined": _package,
+    "cordis/requested": _wanted,
+    "cordis/consented": _consented,
+    "cordis/declined": _declined,
+    "cordis/started": lambda data: f"{_run(data)} under {data['mode']}",
+    "cordis/settled": _over,
+    "cordis/stopped": _over,
+    "cordis/diagnosed": lambda data: f"{_run(data)} {data['half']} half, {data['phase']}: {data['message']}",
+    "cordis/revoked": _revoked,
+    "cordis/called": lambda data: f"{_run(data)} uses {data['service']}",
     "notice": lambda data: f"{data['level']}: {data['text']}",
 }

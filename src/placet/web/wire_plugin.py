@@ -40,7 +40,9 @@ State = Literal[
     "stopped",
 ]
 HalfStatus = Literal["absent", "pending", "stopped", "running", "waiting", "failed"]
-Phase = Literal["approval", "host-load", "host-apply", "client-load", "client-apply", "client-render"]
+Phase = Literal[
+    "approval", "host-load", "host-apply", "client-load", "client-apply", "client-render", "guard", "handler"
+]
 
 
 # --- plugins -------------------------------------------------------------------------------------------------------

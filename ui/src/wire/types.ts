@@ -61,7 +61,7 @@ export interface AttemptView {
   status: "awaiting-approval" | "starting-host" | "client-pending" | "running" | "waiting" | "rejected" | "failed" | "cancelled" | "stopped";
   host: HostState;
   client: ClientState;
-  phase: "approval" | "host-load" | "host-apply" | "client-load" | "client-apply" | "client-render" | null;
+  phase: "approval" | "host-load" | "host-apply" | "client-load" | "client-apply" | "client-render" | "guard" | "handler" | null;
   error: Failure | null;
   detail: string | null;
   requestedAt: number;

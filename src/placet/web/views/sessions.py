@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from placet.cordis.events import DEFINED
 from placet.session.event import Event
 from placet.session.ids import SessionId
 from placet.web.desk import Desk
@@ -14,7 +15,6 @@ from placet.web.wire import PartialText, WireEvent
 from placet.web.wire_session import EventPage, SessionView
 
 NEWEST = 200
-DEFINED = "cordis/defined"
 HALVES = ("host", "client")
 
 

@@ -11,6 +11,7 @@ import anyio
 from placet.agent.mailbox import INBOX
 from placet.approval.events import ASKED, DECIDED
 from placet.approval.outcome import Policy
+from placet.cordis import events as cordis
 from placet.permission.preset import TYPES as KNOBS
 from placet.permission.preset import PermissionFold, Permissions, preset_named
 from placet.session.errors import UnknownSession
@@ -26,7 +27,7 @@ from placet.web.wire import SessionName, Summary
 TURNS = frozenset({"turn/start", "turn/end"})
 PLAIN = frozenset({"session/created", "session/renamed", "session/archived", "session/model", INBOX})
 FOLLOWED = PLAIN | TURNS | KNOBS | keyring.TYPES
-WAITING = frozenset({ASKED, DECIDED, "cordis/requested", "cordis/consented", "cordis/declined", "cordis/settled"})
+WAITING = frozenset({ASKED, DECIDED, cordis.REQUESTED, cordis.CONSENTED, cordis.DECLINED, cordis.SETTLED})
 CHUNK = 1000
 
 
@@ -78,7 +79,7 @@ class Summaries:
             for event in await store.unpaired("asked:", "decided:"):
                 self._step(event)
             for event in await store.unpaired("requested:", "settled:"):
-                if await store.lookup(event.session, f"consented:{event.data['run']}") is None:
+                if await store.lookup(event.session, cordis.consented_key(event.data["run"])) is None:
                     self._step(event)
 
     async def catch_up(self) -> None:
@@ -166,9 +167,9 @@ class Summaries:
                 return replace(line, asks=line.asks | {event.data["id"]})
             case "approval/decided":
                 return replace(line, asks=line.asks - {event.data["id"]})
-            case "cordis/requested" if data["needsConsent"]:
+            case cordis.REQUESTED if data["needsConsent"]:
                 return replace(line, consents=line.consents | {event.data["run"]})
-            case "cordis/consented" | "cordis/declined" | "cordis/settled":
+            case cordis.CONSENTED | cordis.DECLINED | cordis.SETTLED:
                 return replace(line, consents=line.consents - {event.data["run"]})
             case _:
                 return replace(line, permissions=self._fold.step(line.permissions, event))
