@@ -1,12 +1,13 @@
 import { useState } from "react";
 import { plain } from "../text/escaped";
 import { Code, VisibleText } from "../text/Visible";
-import { visible } from "../text/visible";
+import { type Visible, visible } from "../text/visible";
 import { Icon } from "../theme/icons";
 import type { AskView } from "../wire/shapes";
 import { homely } from "../words/folder";
 import { clock } from "../words/times";
-import { useWords } from "../words/words";
+import { type Words, useWords } from "../words/words";
+import type { Field, Form } from "./form";
 import { Ladder } from "./Ladder";
 import { Notes } from "./Notes";
 import type { Reach } from "./reach";
@@ -33,18 +34,21 @@ const Copy = ({ text }: { text: string }) => {
 
 const What = ({ ask, reading, reach, onEnd }: ArticlesProps) => {
   const words = useWords();
-  const { shown, call, long } = reading;
+  const { shown, call, form, long } = reading;
   const seen = seenLine(reading, reach);
-  const name = call.command === null ? words.ask.arguments : words.ask.command;
+  const name = form ? mainName(form, words) : call.command === null ? words.ask.arguments : words.ask.command;
   const single = shown.lineCount === 1;
+  const hides = (one: Visible) => one.hiddenCount > 0 || one.alike.length > 0;
   // The target mode stands on the ladder; said twice it would only take room.
   const rest = call.rest.filter(([key, value]) => !(key === "sandbox_permissions" && value === ask.subject.toMode));
   return (
     <div className="art what">
       <dt>{words.ask.what}</dt>
       <dd>
-        {call.command === null && <p className="plain raw-note">{words.ask.rawArguments}</p>}
-        {reading.empty ? (
+        {call.command === null && !form && <p className="plain raw-note">{words.ask.rawArguments}</p>}
+        {form && <Fields fields={form.fields} signed={form.main === null} />}
+        {form?.main && <p className="plain main-name">{form.main.empty ? words.ask.newTextEmpty : name}</p>}
+        {form && (form.main === null || form.main.empty) ? null : reading.empty ? (
           <p className="hold">
             <Icon name="alert" />
             <span>{words.ask.empty}</span>
@@ -57,6 +61,7 @@ const What = ({ ask, reading, reach, onEnd }: ArticlesProps) => {
             scrolls={long}
             flagged={new Set(reading.flags.map((flag) => flag.line))}
             signed
+            signs={form?.main?.signs ?? null}
           />
         )}
         {long && (
@@ -69,17 +74,20 @@ const What = ({ ask, reading, reach, onEnd }: ArticlesProps) => {
           </div>
         )}
         <p className="facts">
-          <span>
-            {words.ask.facts(shown.lineCount, shown.characters)}
-            {shown.bidi && `, ${words.ask.inRunOrder}`}
-          </span>
-          {shown.hiddenCount === 0 && shown.alike.length === 0 && <span>{words.ask.noHidden}</span>}
+          {(!form || form.main) && (
+            <span>
+              {words.ask.facts(shown.lineCount, shown.characters)}
+              {shown.bidi && `, ${words.ask.inRunOrder}`}
+            </span>
+          )}
+          {![shown, ...(form?.fields.map((field) => field.shown) ?? [])].some(hides) && <span>{words.ask.noHidden}</span>}
           <span className="end">
             <Copy text={reading.text} />
           </span>
           {call.command !== null && <span className="covered">{reading.files.length > 0 ? words.ask.scriptStarts : words.ask.scriptNotCovered}</span>}
         </p>
         <Notes shown={shown} flags={reading.flags} />
+        {form && <Sent raw={call.raw} />}
         {call.command !== null && rest.length > 0 && (
           <p className="also">
             <span className="sub">{words.ask.alsoInCall}: </span>
@@ -106,6 +114,50 @@ const What = ({ ask, reading, reach, onEnd }: ArticlesProps) => {
         ))}
       </dd>
     </div>
+  );
+};
+
+const mainName = (form: Form, words: Words): string => (form.main?.kind === "change" ? words.ask.change : words.ask.newText);
+
+const labelOf = (name: string, words: Words): string =>
+  ({
+    path: words.ask.fieldPath, pattern: words.ask.fieldPattern, glob: words.ask.fieldGlob, offset: words.ask.fieldOffset,
+    limit: words.ask.fieldLimit, depth: words.ask.fieldDepth, replace_all: words.ask.fieldAll, ignore_case: words.ask.fieldCase,
+    content: words.ask.newText, old_text: words.ask.fieldOld, new_text: words.ask.fieldNew,
+    sandbox_permissions: words.ask.mode, justification: words.ask.why,
+  })[name] ?? name;
+
+/** The fields of a call, each under its name and whole; a long one as a text of its own. */
+const Fields = ({ fields, signed }: { fields: Field[]; signed: boolean }) => {
+  const words = useWords();
+  return (
+    <div className="data" data-signed={signed ? "" : undefined}>
+      {fields.map(({ name, text, shown }) => (
+        <div key={name} className="datum">
+          <span className="sub">{labelOf(name, words)}</span>
+          {shown.lineCount > 1 ? (
+            <Code shown={shown} label={labelOf(name, words)} />
+          ) : (
+            <code>
+              <VisibleText text={text} reading="code" />
+            </code>
+          )}
+          <Notes shown={shown} flags={[]} />
+        </div>
+      ))}
+    </div>
+  );
+};
+
+/** The whole text that is signed, behind the reading of it. */
+const Sent = ({ raw }: { raw: string }) => {
+  const words = useWords();
+  const [open, setOpen] = useState(false);
+  return (
+    <details className="sent" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{words.ask.asSent}</summary>
+      {open && <Code shown={visible(raw)} label={words.ask.asSent} />}
+    </details>
   );
 };
 

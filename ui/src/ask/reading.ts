@@ -4,11 +4,14 @@ import { type CallArguments, callArguments } from "../tool/result";
 import type { AskView } from "../wire/shapes";
 import type { Words } from "../words/words";
 import { type Flag, flagsOf } from "./flags";
+import { type Form, formOf } from "./form";
 import { type Reach, isLong } from "./reach";
 
 export interface AskReading {
   call: CallArguments;
-  /** The text that the first article shows: the command, or all that the model sent. */
+  /** The call as its fields, where placet knows them; null for commands and for what is shown as it was sent. */
+  form: Form | null;
+  /** The text that can be copied: the command, the new text of a file, or all that the model sent. */
   text: string;
   shown: Visible;
   flags: Flag[];
@@ -26,15 +29,19 @@ export const readingOf = (ask: AskView): AskReading => {
   const known = cache.get(ask.subject);
   if (known) return known;
   const call = callArguments(ask.subject.tool, ask.subject.arguments);
-  const text = call.command ?? call.raw;
-  const shown = visible(text);
+  const before = `escalate sandbox to ${ask.subject.toMode}: `;  // the log's own form of a reason
+  const reason = ask.reason?.startsWith(before) ? ask.reason.slice(before.length) : ask.reason;
+  const form = formOf(ask.subject.tool, call.raw, { sandbox_permissions: ask.subject.toMode, justification: reason });
+  const text = call.command ?? form?.copied ?? call.raw;
+  const shown = form ? (form.main?.shown ?? { ...visible(""), characters: text.length }) : visible(text);
+  const all = [shown, ...(form?.fields.map((field) => field.shown) ?? [])];
   const files = ask.subject.files.map((file) => ({ path: plain(file.path), sha256: file.sha256, shown: visible(plain(file.text)) }));
   const flags = call.command === null ? [] : flagsOf(text);
   const reading: AskReading = {
-    call, text, shown, flags, files,
-    long: isLong(shown.lineCount, shown.characters) || files.some((file) => isLong(file.shown.lineCount, file.shown.characters)),
-    empty: text.trim() === "",
-    marked: flags.length > 0 || shown.hiddenCount > 0 || shown.alike.length > 0 || shown.blankRuns > 0 || shown.blankLineRuns > 0,
+    call, form, text, shown, flags, files,
+    long: all.some((one) => isLong(one.lineCount, one.characters)) || files.some((file) => isLong(file.shown.lineCount, file.shown.characters)),
+    empty: form === null && text.trim() === "",
+    marked: flags.length > 0 || all.some((one) => one.hiddenCount > 0 || one.alike.length > 0 || one.blankRuns > 0 || one.blankLineRuns > 0),
   };
   cache.set(ask.subject, reading);
   return reading;

@@ -37,20 +37,34 @@ const Mark = ({ piece }: { piece: Piece }) => {
   }
 };
 
-const Row = memo(({ line, flagged }: { line: Line; flagged: boolean }) => {
+/** What stands before a line of a difference: for the eye a sign, for the ear a word. */
+const LineNumber = ({ line, sign }: { line: Line; sign: string | undefined }) => {
+  const words = useWords();
+  if (sign === undefined) return <span className="no" aria-hidden="true">{line.number}</span>;
+  return (
+    <span className="no">
+      <span aria-hidden="true">{sign === "-" ? "\u2212" : sign}</span>
+      {sign !== " " && <span className="vh">{sign === "-" ? words.ask.goes : words.ask.comes}</span>}
+    </span>
+  );
+};
+
+const look = (sign: string | undefined): string => (sign === "-" ? " del" : sign === "+" ? " add" : "");
+
+const Row = memo(({ line, flagged, sign }: { line: Line; flagged: boolean; sign: string | undefined }) => {
   const words = useWords();
   if (line.lines > 1)
     return (
-      <span className="l folded" data-lines={line.lines} data-first={line.number}>
-        <span className="no" aria-hidden="true">{line.number}</span>
+      <span className={`l folded${look(sign)}`} data-lines={line.lines} data-first={line.number}>
+        <LineNumber line={line} sign={sign} />
         <span className="x">
           <span className="mk">{words.ask.blankLines(line.lines)}</span>
         </span>
       </span>
     );
   return (
-    <span className={flagged ? "l flag" : "l"}>
-      <span className="no" aria-hidden="true">{line.number}</span>
+    <span className={`${flagged ? "l flag" : "l"}${look(sign)}`}>
+      <LineNumber line={line} sign={sign} />
       <span className="x">
         {line.pieces.map((piece, index) => (
           <Mark key={index} piece={piece} />
@@ -68,10 +82,12 @@ export interface CodeProps {
   scrolls?: boolean;
   /** Part of what a person signs: its end must have been on screen. */
   signed?: boolean;
+  /** Where the text is a difference: for each line whether it goes ("-"), comes ("+") or stays. */
+  signs?: readonly string[] | null;
 }
 
 /** Numbered lines that wrap and are never cut; the region takes the keyboard where it scrolls. */
-export const Code = ({ shown, label, tall = false, flagged, scrolls = false, signed = false }: CodeProps) => (
+export const Code = ({ shown, label, tall = false, flagged, scrolls = false, signed = false, signs = null }: CodeProps) => (
   <pre
     className={`code${tall ? " tall" : ""}${shown.lineCount < 100 ? " one" : ""}`}
     role="group"
@@ -79,8 +95,8 @@ export const Code = ({ shown, label, tall = false, flagged, scrolls = false, sig
     tabIndex={scrolls ? 0 : undefined}
     data-signed={signed ? "" : undefined}
   >
-    {shown.lines.map((line) => (
-      <Row key={line.number} line={line} flagged={flagged?.has(line.number) ?? false} />
+    {shown.lines.map((line, index) => (
+      <Row key={line.number} line={line} flagged={flagged?.has(line.number) ?? false} sign={signs?.[index]} />
     ))}
   </pre>
 );
