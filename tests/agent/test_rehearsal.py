@@ -9,7 +9,9 @@ import pytest
 from placet.agent.context import sandbox_text
 from placet.agent.model import AssistantTurn, ModelRequest, Reply, TextDelta, ToolReturn, UserTurn
 from placet.agent.model.port import Message
-from placet.agent.model.rehearsal import GREETING, Answer, Rehearsal, denied_path, narrowest, respond
+from placet.agent.model.rehearsal import GREETING, Rehearsal, respond
+from placet.agent.model.rehearsal.answer import Answer
+from placet.agent.model.rehearsal.commands import denied_path, narrowest
 from placet.sandbox.mode import SandboxMode
 from placet.tools.bash.text import FINAL, HINT
 from placet.tools.jobs.words import started as background
