@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -18,6 +18,7 @@ class Live:
     def __init__(self) -> None:
         self._running: Counter[Path] = Counter()
         self._alone: dict[Path, anyio.Event] = {}
+        self._kept: Counter[Path] = Counter()
 
     def any(self, workspace: Path) -> bool:
         """Whether something runs there that can write."""
@@ -36,6 +37,21 @@ class Live:
             del self._alone[workspace]
             over.set()
 
+    @contextmanager
+    def keeping(self, workspace: Path, files: Sequence[Path]) -> Iterator[None]:
+        """Run on in a workspace that the caller has alone now, and have those files kept from whoever comes after."""
+        self._running[workspace] += 1
+        self._kept.update(files)
+        try:
+            yield
+        finally:
+            self._gone(workspace)
+            self._kept -= Counter(files)
+
+    def kept(self, workspace: Path) -> tuple[Path, ...]:
+        """The files of a workspace that a run of now needs as they are."""
+        return tuple(path for path in self._kept if path.is_relative_to(workspace))
+
     @asynccontextmanager
     async def beside(self, workspace: Path, signal: AbortSignal | None) -> AsyncIterator[bool]:
         """Run beside others, as soon as nobody has the workspace alone; False if the stop came first."""
@@ -46,9 +62,12 @@ class Live:
             yield admitted
         finally:
             if admitted:
-                self._running[workspace] -= 1
-                if not self._running[workspace]:
-                    del self._running[workspace]
+                self._gone(workspace)
+
+    def _gone(self, workspace: Path) -> None:
+        self._running[workspace] -= 1
+        if not self._running[workspace]:
+            del self._running[workspace]
 
     async def _admitted(self, workspace: Path, signal: AbortSignal | None) -> bool:
         with anyio.CancelScope() as waiting:

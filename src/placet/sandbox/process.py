@@ -46,7 +46,9 @@ class Command:
 
     `workdir` is the directory to start in, the workspace if None. `on_start` is called when the process is there,
     `on_output` is told ("stdout" or "stderr", bytes) as they come. `covered` are the files that were signed with it;
-    the caller then has the workspace alone (`Sandbox.alone`). Raises `InvalidCommand` for what no process can be given.
+    the caller then has the workspace alone (`Sandbox.alone`), or, if the command `lasts`, until it has started: from
+    then on later runs have those files read-only, as far as their backend can do that.
+    Raises `InvalidCommand` for what no process can be given.
     """
 
     profile: Profile
@@ -58,6 +60,7 @@ class Command:
     on_start: Callable[[], object] | None = None
     on_output: OnOutput | None = None
     covered: tuple[Covered, ...] = ()
+    lasts: bool = False
 
     def __post_init__(self) -> None:
         for word in (self.script, *self.argv):

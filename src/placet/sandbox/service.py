@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -137,12 +137,21 @@ class Sandbox:
         It waits while a run that has the workspace alone goes on. Raises `SandboxUnavailable` if nothing can confine it
         (it did not run), `WorkdirUnusable`, `WorkdirChanged` or `StartFailed`.
         """
+        workspace = command.profile.workspace.path
+        if command.covered and command.lasts:
+            with self._live.keeping(workspace, [file.path for file in command.covered]):
+                return await self._run(command)
         if command.covered:
             return await self._run(command)
-        async with self._live.beside(command.profile.workspace.path, command.signal) as admitted:
+        async with self._live.beside(workspace, command.signal) as admitted:
             if admitted:
-                return await self._run(command)
+                return await self._run(replace(command, profile=self._kept(command.profile)))
         return Run(None, None, False, True, Captured(), Captured(), Facts(command.profile.mode), 0)
+
+    def _kept(self, profile: Profile) -> Profile:
+        """The profile, with what others need as it is protected."""
+        kept = self._live.kept(profile.workspace.path)
+        return replace(profile, protected=(*profile.protected, *kept)) if kept else profile
 
     async def _run(self, command: Command) -> Run:
         profile = command.profile
@@ -171,7 +180,7 @@ class Sandbox:
             return await self._asked(inquiry, backend)
         async with self._live.beside(profile.workspace.path, inquiry.signal) as admitted:
             if admitted:
-                return await self._asked(inquiry, backend)
+                return await self._asked(replace(inquiry, profile=self._kept(profile)), backend)
         raise HelperStopped("The turn was stopped before this was done")
 
     async def _asked(self, inquiry: Inquiry, backend: Backend | None) -> Found | Failure:

@@ -139,15 +139,13 @@ class BashTool(Tool):
         return True
 
     async def covers(self, args: Arguments, call: CallContext) -> tuple[CoveredFile, ...]:
-        """Return the script that the command runs. One of a job is not covered: nothing could keep it for so long."""
-        if args.get("run_in_background") or not self._confines():
-            return ()
-        return await captured(self._sandbox, args["command"], call)
+        """Return the script that the command runs, in the background as well."""
+        return await captured(self._sandbox, args["command"], call) if self._confines() else ()
 
     def keep(
         self, args: Arguments, files: tuple[CoveredFile, ...], call: CallContext
     ) -> AbstractAsyncContextManager[Unused | None]:
-        """Have the workspace alone while a signed script runs."""
+        """Have the workspace alone while a signed script runs, or until it runs on as a job."""
         return kept(self._sandbox, args["command"], files, call) if files else nullcontext(None)
 
     async def run(self, args: Arguments, call: CallContext) -> ToolOutput:
@@ -176,7 +174,8 @@ class BashTool(Tool):
 
     async def _start(self, jobs: Jobs, script: str, call: CallContext) -> ToolOutput:
         """Start the command as a job, and return its id at once (C10, C19)."""
-        command = Command(profile=profile_of(self._sandbox, call), script=script, workdir=call.workdir)
+        profile = profile_of(self._sandbox, call)
+        command = Command(profile=profile, script=script, workdir=call.workdir, covered=covered(call.files), lasts=True)
         try:
             job = await jobs.start(call, script, command)
         except JobRefused as refusal:
