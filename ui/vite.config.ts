@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { insidePlugin } from "./scripts/inside.ts";
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), insidePlugin()],
   build: {
     outDir: join(import.meta.dirname, "../src/placet/web/static"),
     emptyOutDir: true,

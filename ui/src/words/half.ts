@@ -1,0 +1,39 @@
+import { useWords } from "./words";
+
+/** What the page says around what plugins draw, in its three languages. */
+const en = {
+  drawnBy: (name: string) => `Drawn by plugin ${name}`,
+  drawnByBefore: "drawn by plugin ",
+  drawnByAfter: "",
+  broke: (name: string) => `Plugin ${name} failed here; this is the usual content.`,
+  leaveTitle: "Open this address?",
+  leaveText: "A plugin asks to open it in a new tab. What stands in the address goes to whoever is there.",
+  leaveNo: "Stay here",
+  leaveYes: "Open it",
+};
+
+const de: typeof en = {
+  drawnBy: (name) => `Gezeichnet vom Plugin ${name}`,
+  drawnByBefore: "gezeichnet vom Plugin ",
+  drawnByAfter: "",
+  broke: (name) => `Plugin ${name} ist hier gescheitert; dies ist der übliche Inhalt.`,
+  leaveTitle: "Diese Adresse öffnen?",
+  leaveText: "Ein Plugin möchte sie in einem neuen Tab öffnen. Was in der Adresse steht, erfährt, wer dort ist.",
+  leaveNo: "Hier bleiben",
+  leaveYes: "Öffnen",
+};
+
+const zh: typeof en = {
+  drawnBy: (name) => `由插件 ${name} 绘制`,
+  drawnByBefore: "由插件 ",
+  drawnByAfter: " 绘制",
+  broke: (name) => `插件 ${name} 在此出错；现在显示的是平常的内容。`,
+  leaveTitle: "打开这个地址？",
+  leaveText: "一个插件请求在新标签页中打开它。地址中的内容会被对方得知。",
+  leaveNo: "留在这里",
+  leaveYes: "打开",
+};
+
+const languages: Record<string, typeof en> = { en, de, zh };
+
+export const useHalfWords = (): typeof en => languages[useWords().code] ?? en;
