@@ -53,6 +53,8 @@ class Companion:
     def __init__(self, process: Process, line: socket.socket, printed: int, *, native: bool) -> None:
         self._process = process
         self.line, self.printed, self.native = line, printed, native
+        self._exit: asyncio.Future[Exit] = asyncio.get_running_loop().create_future()
+        self._waiting: asyncio.Task[None] | None = None
         self._ended = False
 
     @classmethod
@@ -88,7 +90,17 @@ class Companion:
 
     async def wait(self) -> Exit:
         """Return when its first process has ended; what that left behind may still be alive."""
-        return await self._process.wait()
+        if self._waiting is None and not self._ended:
+            self._waiting = asyncio.get_running_loop().create_task(self._await_exit())
+        return await asyncio.shield(self._exit)
+
+    async def _await_exit(self) -> None:
+        """Several may wait for the end, and the process is waited for once; who is killed first ends by that."""
+        try:
+            ended = await self._process.wait()
+        except asyncio.CancelledError:
+            ended = Exit(None, "SIGKILL")
+        self._exit.set_result(ended)
 
     async def exceeded(self, share: Share) -> str:
         """Return when it has more than its share of something, and say of what."""
@@ -108,6 +120,11 @@ class Companion:
             return
         self._ended = True
         self.line.close()
+        if self._waiting is not None:
+            self._waiting.cancel()
+            await asyncio.wait([self._waiting])
+        if not self._exit.done():
+            self._exit.set_result(Exit(None, "SIGKILL"))
         try:
             await self._process.clear()
         finally:

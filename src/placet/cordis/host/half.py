@@ -1,0 +1,345 @@
+"""One half that is up: its process, its line, its bounds, and its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Any, Protocol
+
+import anyio
+
+from placet.cordis.host.errors import HalfRaised, LineBroken, Refusal
+from placet.cordis.host.limits import Limits
+from placet.cordis.host.line import Line
+from placet.cordis.host.port import Cause, Diagnosis, Ended, HostFailed, InvokeFailed, RunFacts
+from placet.cordis.host.prints import Prints
+from placet.cordis.vocabulary import HalfStatus, InvokeFailure, Phase
+from placet.kernel.signal import AbortSignal
+from placet.sandbox import Companion
+from placet.sandbox.backend import Exit
+
+_GRACE = 0.5
+"""Seconds for a process to end behind its line, so that the end is told and not the line."""
+_GONE = "the plugin is not running any more"
+
+
+class Offices(Protocol):
+    """What serves a half's calls, and forgets it at its end."""
+
+    async def serve(self, half: Half, method: str, params: dict[str, Any], signal: AbortSignal) -> Any:
+        """Do what a half asks for. Raises `Refusal`."""
+        ...
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The events that a half may hear."""
+        ...
+
+    def begin(self, half: Half) -> None:
+        """Take a half in."""
+        ...
+
+    async def follow(self, half: Half) -> None:
+        """Tell it what it listens to, as long as it lives."""
+        ...
+
+    def names(self, half: Half) -> tuple[str, ...]:
+        """The services of other plugins that there are now."""
+        ...
+
+    def forget(self, half: Half) -> None:
+        """Take back all that it has registered."""
+        ...
+
+
+class Half:
+    """A half from its first message to its end; `live` is its life."""
+
+    def __init__(
+        self,
+        facts: RunFacts,
+        companion: Companion,
+        limits: Limits,
+        offices: Offices,
+        *,
+        on_ended: Callable[[Ended], None],
+        on_change: Callable[[], None],
+        on_diagnosed: Callable[[Diagnosis], None],
+    ) -> None:
+        self.facts, self.limits = facts, limits
+        self._companion, self._offices = companion, offices
+        self._on_ended, self._on_change, self._on_diagnosed = on_ended, on_change, on_diagnosed
+        self._line = Line(companion.line, limits, self._serve, self._hear)
+        self._prints = Prints(companion.printed, facts.plugin, limits)
+        self._held = AsyncExitStack()
+        self._scope = anyio.CancelScope()
+        self._applying_since: float | None = None
+        self._applied_once = False
+        self._failure: HostFailed | None = None
+        self._ended: Ended | None = None
+        self._asked_to_end = False
+        self.status = HalfStatus.PENDING
+        self.waiting_for: tuple[str, ...] = ()
+        self.handlers: tuple[str, ...] = ()
+        self.provided: dict[str, frozenset[str]] = {}
+        self.calls = 0
+        self.known = False
+        self.settled, self.over = anyio.Event(), anyio.Event()
+
+    @property
+    def provides(self) -> tuple[str, ...]:
+        """The names of the services that it provides now."""
+        return tuple(sorted(self.provided))
+
+    @property
+    def pid(self) -> int:
+        """The process under which all of it is found."""
+        return self._companion.pid
+
+    @property
+    def ending(self) -> bool:
+        """Whether it is on its way out; nothing of it counts any more."""
+        return self._asked_to_end or self._ended is not None or self.over.is_set()
+
+    # ---- start ----
+
+    def start(self) -> None:
+        """Send the source."""
+        self._offices.begin(self)
+        facts = self.facts
+        words = {
+            "plugin": facts.plugin,
+            "package": facts.package,
+            "run": facts.run,
+            "source": facts.source,
+            "services": list(self._offices.names(self)),
+            "events": list(self._offices.events),
+        }
+        try:
+            self._line.send({"jsonrpc": "2.0", "method": "start", "params": words})
+        except Refusal as refusal:
+            raise HostFailed(Phase.HOST_LOAD, f"the code cannot be handed over: {refusal.text}") from refusal
+
+    def failure(self) -> HostFailed | None:
+        """Why it did not come up, once `settled` is set; None if it did."""
+        if self._failure is not None:
+            return self._failure
+        if self._ended is not None:
+            return HostFailed(self._phase(), self._ended.message, self._ended.stack, self._ended.line)
+        return None
+
+    def overdue(self) -> HostFailed:
+        """Word that it did not come up in time."""
+        seconds = f"{self.limits.start:g} seconds"
+        if self._applying_since is None:
+            return HostFailed(Phase.HOST_LOAD, f"its code did not load within {seconds}: its top level blocks")
+        why = "start what takes long with ctx.timer.after(0.1, fn)"
+        return HostFailed(Phase.HOST_APPLY, f"apply(ctx) did not return within {seconds}; {why}")
+
+    # ---- life ----
+
+    async def live(self) -> None:
+        """Follow it until it ends, by itself, by a bound or by `end`; clear it away, and tell the end."""
+        try:
+            with self._scope:
+                async with anyio.create_task_group() as group:
+                    group.start_soon(self._offices.follow, self)
+                    for watch in (self._talk, self._exit, self._share, self._printing, self._pulse, self._applying):
+                        group.start_soon(self._until, watch)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._clear()
+
+    async def _until(self, watch: Callable[[], Awaitable[Ended]]) -> None:
+        ended = await watch()
+        if self._ended is None:
+            self._ended = ended
+        self._scope.cancel()
+
+    async def _talk(self) -> Ended:
+        try:
+            await self._line.run()
+        except LineBroken as broken:
+            return await self._broken(broken)
+        except BaseExceptionGroup as group:
+            broken_ones = group.subgroup(LineBroken)
+            if broken_ones is None or group.split(LineBroken)[1] is not None:
+                raise
+            return await self._broken(_first(broken_ones))
+        raise AssertionError("a line ends by breaking")
+
+    async def _broken(self, broken: LineBroken) -> Ended:
+        with anyio.move_on_after(_GRACE):
+            return _crashed(await self._companion.wait())
+        return _cut(str(broken))
+
+    async def _exit(self) -> Ended:
+        return _crashed(await self._companion.wait())
+
+    async def _share(self) -> Ended:
+        return _cut(f"it had {await self._companion.exceeded(self.limits.share)}")
+
+    async def _printing(self) -> Ended:
+        try:
+            await self._prints.watch()
+        except LineBroken as broken:
+            return _cut(str(broken))
+        raise AssertionError("only too much ends the printing")
+
+    async def _pulse(self) -> Ended:
+        """Ping it. While it has the time of its start to itself, that bound speaks."""
+        await self.settled.wait()
+        while True:
+            await anyio.sleep(self.limits.ping)
+            try:
+                await self._line.call("ping", {}, self.limits.silence, bounded=False)
+            except TimeoutError:
+                blocked = "its code blocks (a loop without `await`, or a call that does not return)"
+                return _cut(f"it did not answer for {self.limits.silence:g} seconds: {blocked}")
+            except (LineBroken, HalfRaised):
+                await anyio.sleep_forever()
+
+    async def _applying(self) -> Ended:
+        """After the start, each new `apply` has the same time as the first one."""
+        await self.settled.wait()
+        while True:
+            await anyio.sleep(self.limits.start / 10)
+            since = self._applying_since
+            if since is not None and time.monotonic() - since > self.limits.start:
+                return Ended(Cause.FAILED, Phase.HOST_APPLY, self.overdue().message)
+
+    async def _clear(self) -> None:
+        self._offices.forget(self)
+        self._line.close()
+        self._prints.close()
+        try:
+            await self._companion.end()
+        finally:
+            await self._held.aclose()
+            self.status, self.waiting_for, self.handlers = HalfStatus.STOPPED, (), ()
+            self.settled.set()
+            self.over.set()
+            if self.known and not self._asked_to_end and self._ended is not None:
+                self._on_ended(self._ended)
+
+    async def hold(self, what: Any) -> None:
+        """Enter a context that is left when it is over."""
+        await self._held.enter_async_context(what)
+
+    async def end(self) -> None:
+        """Let it undo what it registered, kill it, and return when nothing of it is left."""
+        first, self._asked_to_end = not self._asked_to_end, True
+        if first and not self.over.is_set():
+            self._offices.forget(self)
+            if self.settled.is_set() and self.failure() is None:
+                with anyio.move_on_after(self.limits.stop):
+                    await self._stopped()
+            self._scope.cancel()
+        with anyio.CancelScope(shield=True):
+            await self.over.wait()
+
+    async def _stopped(self) -> None:
+        try:
+            await self._line.call("stop", {}, self.limits.stop, bounded=False)
+        except (LineBroken, HalfRaised, TimeoutError):
+            return  # it is killed either way
+
+    # ---- calls to it ----
+
+    async def invoke(self, method: str, args: Any) -> Any:
+        """Call a method for the client half. Raises `InvokeFailed`."""
+        if self.ending:
+            raise InvokeFailed(InvokeFailure.PLUGIN_NOT_RUNNING, _GONE)
+        if method not in self.handlers:
+            raise InvokeFailed(InvokeFailure.METHOD_NOT_FOUND, f"the host half handles no method {method!r:.80}")
+        try:
+            return await self.call({"kind": "method", "name": method, "args": args})
+        except HalfRaised as raised:
+            gone = raised.code == InvokeFailure.METHOD_NOT_FOUND
+            code = InvokeFailure.METHOD_NOT_FOUND if gone else InvokeFailure.HANDLER_ERROR
+            raise InvokeFailed(code, raised.message, raised.stack) from raised
+        except Refusal as refusal:
+            raise InvokeFailed(InvokeFailure.HANDLER_ERROR, refusal.text) from refusal
+
+    async def call(self, params: dict[str, Any]) -> Any:
+        """Call one of its functions. Raises `HalfRaised`, and `Refusal` where it is gone, busy or too slow."""
+        try:
+            return await self._line.call("call", params, self.limits.answer)
+        except LineBroken:
+            raise Refusal("not-running", _GONE) from None
+        except TimeoutError:
+            raise Refusal("timeout", f"the plugin did not answer within {self.limits.answer:g} seconds") from None
+
+    def tell(self, method: str, params: dict[str, Any]) -> None:
+        """Tell it something."""
+        if not self.ending:
+            self._line.tell(method, params)
+
+    def changed(self) -> None:
+        """Tell that what it offers is other than before."""
+        if self.settled.is_set() and not self.ending:
+            self._on_change()
+
+    # ---- what it says ----
+
+    async def _serve(self, method: str, params: dict[str, Any], signal: AbortSignal) -> Any:
+        if self.ending:
+            raise Refusal("stopping", "the plugin is stopping")
+        return await self._offices.serve(self, method, params, signal)
+
+    def _hear(self, method: str, params: dict[str, Any]) -> None:
+        match method, params:
+            case "state", {"status": "applying"}:
+                self._applying_since = time.monotonic()
+            case "state", {"status": "running" | "waiting" as status, "waitingFor": list(names)}:
+                self._applying_since = None
+                self.status = HalfStatus(status)
+                self.waiting_for = _texts(names)
+                if self.settled.is_set():
+                    self.changed()
+                self.settled.set()
+            case "handlers", {"names": list(names)}:
+                self.handlers = _texts(names)
+                self.changed()
+            case "failed", {"phase": "host-load" | "host-apply" as phase}:
+                self._failed(Phase(phase), HalfRaised(params))
+            case "diagnosed", _:
+                raised = HalfRaised(params)
+                self._on_diagnosed(Diagnosis(str(params.get("label"))[:80], raised.message, raised.stack))
+            case _:
+                pass  # "up", and what a later SDK may say
+
+    def _failed(self, phase: Phase, raised: HalfRaised) -> None:
+        if self.settled.is_set():
+            self._ended = self._ended or Ended(Cause.FAILED, phase, raised.message, raised.stack, raised.line)
+            self._scope.cancel()
+        else:
+            self._failure = HostFailed(phase, raised.message, raised.stack, raised.line)
+            self.settled.set()
+
+    def _phase(self) -> Phase:
+        return Phase.HOST_LOAD if self._applying_since is None else Phase.HOST_APPLY
+
+
+def _texts(names: list[Any]) -> tuple[str, ...]:
+    return tuple(str(name)[:80] for name in names[:200])
+
+
+def _first(group: BaseExceptionGroup[LineBroken]) -> LineBroken:
+    found = group.exceptions[0]
+    return found if isinstance(found, LineBroken) else _first(found)
+
+
+def _cut(why: str) -> Ended:
+    return Ended(Cause.GUARD, Phase.GUARD, f"placet ended the plugin: {why}")
+
+
+def _crashed(ended: Exit) -> Ended:
+    if ended.broken:
+        how = "the sandbox broke"
+    elif ended.signal is not None:
+        how = f"it was killed by {ended.signal}"
+    else:
+        how = f"exit code {ended.code}"
+    return Ended(Cause.CRASHED, Phase.GUARD, f"the plugin's process ended by itself ({how})")
