@@ -107,3 +107,13 @@ def stopped(plugin: str, *, was_running: bool) -> str:
 def removed(plugin: str) -> str:
     """Say that nothing is left."""
     return f"{plugin} is removed, with all its packages and the user's consents to them."
+
+
+def no_plugin(plugin: str, known: str) -> str:
+    """Say that the session has no such plugin, whoever else has it (H6)."""
+    return f"there is no plugin {plugin!r} in this session: it was removed, or never was. Its plugins are: {known}."
+
+
+def no_package(plugin: str, package: str, known: str) -> str:
+    """Say that the plugin has no such package."""
+    return f"the plugin {plugin} has no package {package!r}; its packages are: {known}."

@@ -1,12 +1,15 @@
-"""How the rehearsal reads the messages that tell what became of a run."""
+"""How the rehearsal reads the messages that tell what became of a run (`placet.cordis.messages` writes them)."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-_RUN = re.compile(r"([a-z]{3,6}-[0-9]{1,18})/(pkg-[0-9]{1,18}) \(run-[0-9]{1,18}\)")
-_WORDS = {"completed": "running", "rejected": "rejected", "declined": "rejected", "failed": "failed"}
+_RUN = re.compile(
+    r"(?P<declined>The user declined )?(?P<package>pkg-[0-9]{1,18}) of plugin (?P<plugin>[a-z]{3,6}-[0-9]{1,18})"
+    r" \(.{1,200}\), run-[0-9]{1,18},(?P<state> is running| is up| failed)?",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +23,14 @@ class Outcome:
 
 
 def outcome_of(text: str) -> Outcome | None:
-    """Read a message about a run; None for any other message. Only its first line counts."""
-    line = text.split("\n", 1)[0][:500]
-    found = _RUN.search(line)
-    status = next((status for word, status in _WORDS.items() if word in line), None)
-    return None if found is None or status is None else Outcome(found[1], found[2], status, text)
+    """Read a message about a run that the agent had asked for; None for any other message."""
+    found = _RUN.match(text)
+    if found is None:
+        return None
+    if found["declined"]:
+        status = "rejected"
+    elif found["state"] is None:
+        return None
+    else:
+        status = "failed" if found["state"] == " failed" else "running"
+    return Outcome(found["plugin"], found["package"], status, text)
