@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from placet.cordis.attempt import Attempt
+from placet.cordis.attempt import Attempt, Diagnosis
 from placet.cordis.definition import Code, Package
 from placet.cordis.events import Fault
 from placet.cordis.registry import Plugin
@@ -110,28 +110,34 @@ def _runtime(plugin: Plugin, package: Package) -> dict[str, Any]:
     tried = (plugin.active, plugin.latest)
     attempt = next((one for one in tried if one is not None and one.package == package.id), None)
     if attempt is None:
-        absent = {True: HalfStatus.STOPPED.value, False: HalfStatus.ABSENT.value}
-        host = {"status": absent[package.has_host], "provides": [], "waitingFor": [], "handlers": []}
-        return {"state": "defined", "host": host, "client": {"status": absent[package.has_client], "waitingFor": []}}
-    host = {
+        client: dict[str, Any] = {"status": _idle(there=package.has_client), "waitingFor": []}
+        offers = {name: list[str]() for name in ("provides", "waitingFor", "handlers")}
+        return {"state": "defined", "host": {"status": _idle(there=package.has_host), **offers}, "client": client}
+    host: dict[str, Any] = {
         "status": attempt.host.value,
         "provides": list(attempt.offer.provides),
         "waitingFor": list(attempt.offer.waiting_for),
         "handlers": list(attempt.offer.handlers),
     }
-    client: dict[str, Any] = {"status": attempt.client.value, "waitingFor": list(attempt.client_waiting_for)}
+    client = {"status": attempt.client.value, "waitingFor": list(attempt.client_waiting_for)}
     if attempt.fault is not None and attempt.phase is not Phase.CLIENT_RENDER:
         broken = client if attempt.client is HalfStatus.FAILED else host
         broken["error"] = _fault(attempt.fault, attempt.phase)
     for diagnosis in plugin.diagnoses:
         if diagnosis.run == attempt.run:
-            half, name = (client, "renderFailure") if diagnosis.phase is Phase.CLIENT_RENDER else (host, "error")
-            if diagnosis.half is Half.CLIENT and diagnosis.phase is not Phase.CLIENT_RENDER:
-                half = client
-            half[name] = {"message": diagnosis.message, "phase": diagnosis.phase.value}
-            if diagnosis.slot is not None:
-                half[name]["slot"] = diagnosis.slot
+            half = client if diagnosis.half is Half.CLIENT else host
+            name = "renderFailure" if diagnosis.phase is Phase.CLIENT_RENDER else "error"
+            half[name] = _diagnosis(diagnosis)
     return {"state": attempt.status.value, "host": host, "client": client}
+
+
+def _idle(*, there: bool) -> str:
+    return (HalfStatus.STOPPED if there else HalfStatus.ABSENT).value
+
+
+def _diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
+    told = {"message": diagnosis.message, "phase": diagnosis.phase.value}
+    return told if diagnosis.slot is None else {**told, "slot": diagnosis.slot}
 
 
 def _fault(fault: Fault, phase: Phase | None) -> dict[str, Any]:
