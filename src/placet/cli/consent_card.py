@@ -30,7 +30,7 @@ def consent_card(request: Mapping[str, Any], *, now: int, width: int) -> str:
         *field("Seats", _names(request["wants"]["seats"]), width),
         "",
         "The agent says, not checked by placet:",
-        *_words(f"{original(request['name'])}: {original(request['purpose'])}", width),
+        *_words(f"{request['name']}: {request['purpose']}", width),
     ]
     for half, title in _HALVES:
         lines += ["", *_half(title, request[half], width)]
@@ -43,7 +43,7 @@ def consent_summary(request: Mapping[str, Any], *, now: int) -> str:
     """One line about a request, enough to find it and never enough to answer it."""
     since, where = waited(now - request["requestedAt"]), session_name(request["sessionName"])
     what = visible_line(f"{request['plugin']} {request['package']}")
-    name = visible_line(original(request["name"]))
+    name = visible_line(request["name"])
     shown = name if len(name) <= 60 else name[:57] + "..."
     return f"{request['run']}  {since:>9}  consent  {where}  {what}  {shown}"
 
