@@ -39,8 +39,8 @@ inject = ["files"]
 async def apply(ctx):
     async def count(args):
         listed = await ctx.files.list(".", depth=3)
-        paths = [entry["path"] for entry in listed["entries"] if entry["kind"] == "file"]
-        return dict(Counter(PurePath(path).suffix or "no ending" for path in paths))
+        names = [entry["name"] for entry in listed["entries"] if entry["kind"] == "file"]
+        return dict(Counter(PurePath(name).suffix or "no ending" for name in names))
 
     nothing = {"type": "object", "properties": {}}
     harness.tool("count", "Count the files of the folder by their endings.", nothing, count)
