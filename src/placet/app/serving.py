@@ -52,13 +52,24 @@ def _installation(placet: Placet, report: Mapping[str, Any]) -> Installation:
         person=PERSON,
         account=config.account,
         sandbox=report,
-        notices=notices(report, model=default.name, real=default.real, dropped=dropped_from(placet.store)),
+        notices=notices(
+            report,
+            model=default.name,
+            real=default.real,
+            dropped=dropped_from(placet.store),
+            mends=placet.sandbox.selection.advice(),
+        ),
         weak_socket_answers=config.settings.asks.weak_socket_answers,
     )
 
 
-def notices(report: Mapping[str, Any], *, model: str, real: bool, dropped: str | None = None) -> list[Notice]:
-    """What every screen says about this installation, because a person would otherwise believe more than is so."""
+def notices(
+    report: Mapping[str, Any], *, model: str, real: bool, dropped: str | None = None, mends: str | None = None
+) -> list[Notice]:
+    """What every screen says about this installation, because a person would otherwise believe more than is so.
+
+    `mends` is what would give it a better sandbox.
+    """
     found: list[Notice] = []
     if not real:
         said = "follows rules" if model == "rehearsal" else "speaks from a file"
@@ -70,18 +81,17 @@ def notices(report: Mapping[str, Any], *, model: str, real: bool, dropped: str |
         text = f"No sandbox works on this machine: commands are refused. See what helps with: {helps}"
         found.append(("error", "no-sandbox", text))
     elif chosen["enforcement"] != "full":
-        found.append(("warn", "partial-sandbox", _partly(report, chosen)))
+        found.append(("warn", "partial-sandbox", _partly(chosen, mends)))
     if dropped is not None:
         text = f"When placet started, {dropped}. Nothing that was said to be recorded is lost."
         found.append(("warn", "dropped-tail", text))
     return found
 
 
-def _partly(report: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
+def _partly(chosen: Mapping[str, Any], mends: str | None) -> str:
     """That the sandbox leaves gaps, and the least that a person can do about it."""
     said = f"The sandbox here ({chosen['name']}) does not hold everything."
-    better = next((backend for backend in report["backends"] if backend.get("hint") and not backend["usable"]), None)
-    return said if better is None else f"{said} To mend that: {better['hint']}, then start placet again."
+    return said if mends is None else f"{said} To mend that: {mends}, then start placet again."
 
 
 def _suggested(placet: Placet) -> Path:

@@ -71,6 +71,10 @@ class Selection:
             ],
         }
 
+    def advice(self) -> str | None:
+        """What would give the first backend that has an advice and is not usable; None if there is nothing to mend."""
+        return next((result.hint for _, result in self.tried() if result.hint and not result.usable), None)
+
     def tried(self) -> list[tuple[Backend, ProbeResult]]:
         """Every backend with the verdict of its trial. Blocks for the trials that were not made yet."""
         with self._lock:
