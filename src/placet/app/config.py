@@ -85,6 +85,12 @@ class SandboxSettings(_Table):
     """Whether confined commands may open Unix sockets; they lead out of the sandbox."""
     old_landlock: bool = False
     """Whether Landlock ABI 3 to 5 may be used, where a command can stop placet."""
+    processes: Annotated[int, Field(ge=16, le=1_000_000)] = 2_000
+    """Processes that one confined command may have at once, with all that it starts; one with more is ended."""
+    memory_mib: Annotated[int, Field(ge=64)] | None = None
+    """MiB of memory that one confined command may have, with all that it starts; by default 3/4 of the machine's."""
+    control_groups: bool = True
+    """Whether the kernel keeps these bounds by control groups, where placet was given one (`placet doctor` says)."""
     background_jobs: bool = True
     """Whether an agent may let commands run in the background, over several turns and without a time limit."""
 

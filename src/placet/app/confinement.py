@@ -9,6 +9,7 @@ from placet.sandbox.backend import Backend
 from placet.sandbox.backends.bubblewrap import Bubblewrap
 from placet.sandbox.backends.landlock import Landlock
 from placet.sandbox.backends.seatbelt import Seatbelt
+from placet.sandbox.execution.bounds import Bounds
 from placet.sandbox.policy import Network
 from placet.sandbox.selection import FORCE, Selection
 from placet.sandbox.service import Sandbox, Settings, WorkspaceSettings
@@ -33,9 +34,17 @@ def sandbox_of(config: Config, clock: Clock = SYSTEM_CLOCK, *, backend: str | No
         umask=config.umask,
         network=Network(chosen.network),
         unix_sockets=chosen.unix_sockets,
+        bounds=_bounds(chosen),
+        control_groups=chosen.control_groups,
         workspaces={Path(path): _of_workspace(own, chosen) for path, own in config.settings.workspaces.items()},
     )
     return Sandbox(config.places, selection_of(config, backend), clock, settings=settings)
+
+
+def _bounds(chosen: SandboxSettings) -> Bounds:
+    if chosen.memory_mib is None:
+        return Bounds(processes=chosen.processes)
+    return Bounds(processes=chosen.processes, memory=chosen.memory_mib << 20)
 
 
 def _of_workspace(own: OfWorkspace, chosen: SandboxSettings) -> WorkspaceSettings:

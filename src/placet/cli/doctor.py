@@ -13,6 +13,7 @@ from placet.cli.visible import visible_line
 if TYPE_CHECKING:
     from placet.app.config import Config
     from placet.sandbox.backend import Backend, ProbeResult
+    from placet.sandbox.execution.allowance import Allowances
     from placet.sandbox.selection import Selection
 
 _MEANING = {
@@ -53,7 +54,7 @@ def _print(config: Config, selection: Selection) -> None:
         say(f"Sandbox: {chosen.name}")
     for backend, result in selection.tried():
         _print_backend(backend, result, chosen=backend is chosen)
-    say(f"Bounds: {sandbox_of(config).bounds}. What has more is killed; placet looks twice a second.")
+    _print_bounds(sandbox_of(config).allowances, chosen)
     hidden = hidden_paths(config)
     if hidden:
         say()
@@ -76,6 +77,24 @@ def _print_backend(backend: Backend, result: ProbeResult, *, chosen: bool) -> No
             say(f"    Not held: {limit}")
     if not result.usable and result.hint:
         say(f"    To mend it: {result.hint}")
+
+
+def _print_bounds(allowances: Allowances, chosen: Backend | None) -> None:
+    from placet.sandbox.linux.cgroup import NoGroups
+
+    bounds, groups = allowances.bounds, allowances.groups()
+    say(f"Bounds: {bounds}. What has more is killed, with all that it has started.")
+    if not isinstance(groups, NoGroups):
+        say(
+            f"  Kept by the kernel, in a control group for each command ({bounds.tasks} processes and threads at most)."
+        )
+        return
+    say("  Kept by placet, which looks twice a second, and at once when much is started or much memory goes.")
+    if chosen is not None and chosen.counts_tasks:
+        say(f"  The kernel refuses more than {bounds.tasks} processes and threads of one command.")
+    say(f"  No control groups: {groups.why}.")
+    if groups.hint:
+        say(f"    To mend it: {groups.hint}")
 
 
 def _print_doors(config: Config) -> None:

@@ -39,6 +39,20 @@ class Covered:
     content: bytes
 
 
+class Allowed(Protocol):
+    """What a process may have, as far as it is for a backend to have it take that on."""
+
+    @property
+    def tasks(self) -> int:
+        """How many processes and threads the kernel is to grant, where it can count them for the process alone."""
+        ...
+
+    @property
+    def group(self) -> tuple[int, int] | None:
+        """Descriptors: who writes `0` in the first joins the control group, in the second goes back to placet's."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """One process to start: what, with which environment, where, the descriptors for its output, and what stops it."""
@@ -52,6 +66,7 @@ class Launch:
     umask: int = -1
     signal: AbortSignal | None = None
     covered: tuple[Covered, ...] = ()
+    allowance: Allowed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +130,11 @@ class Backend(Protocol):
     @property
     def protects(self) -> bool:
         """Whether it can keep parts of a writable folder read-only."""
+        ...
+
+    @property
+    def counts_tasks(self) -> bool:
+        """Whether the kernel bounds the processes and threads of each command alone, without a control group."""
         ...
 
     def probe(self) -> ProbeResult:

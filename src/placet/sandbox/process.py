@@ -18,9 +18,10 @@ from placet.kernel.signal import AbortSignal
 
 from .backend import Covered, Enforcement, Exit, Launch, Process
 from .errors import InvalidCommand, Stopped, WorkdirChanged, WorkdirUnusable
-from .execution.bounds import Bounds
+from .execution.allowance import Allowance
 from .execution.environment import shell
 from .execution.output import Capture, Captured
+from .linux import processes
 from .mode import SandboxMode
 from .policy import Profile, Workdir
 
@@ -38,6 +39,7 @@ _MOVED = ("No such file or directory", "Race condition")
 OnOutput = Callable[[str, bytes], object]
 Spill = Callable[[str], tuple[int, Path]]
 Spawn = Callable[[Launch], Awaitable[Process]]
+Allow = Callable[[], Awaitable[Allowance]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +185,7 @@ async def run(
     env: Mapping[str, str],
     spill: Spill | None = None,
     umask: int = -1,
-    bounds: Bounds | None = None,
+    allow: Allow | None = None,
 ) -> Run:
     """Run the command and return when it and everything that it started is gone.
 
@@ -194,7 +196,7 @@ async def run(
     workdir = command.workdir or command.profile.workspace
     for attempt in itertools.count():
         left = command.timeout_ms / 1000 - (time.monotonic() - began)
-        course, out, err = await _once(command, spawn, env=env, spill=spill, umask=umask, seconds=left, bounds=bounds)
+        course, out, err = await _once(command, spawn, env=env, spill=spill, umask=umask, seconds=left, allow=allow)
         broken = course.exit is not None and course.exit.broken and not (course.timed_out or course.aborted)
         moves = any(word in err.text for word in _MOVED)  # in the workspace, during the set-up: it is looked at anew
         patient = time.monotonic() - began < _SECONDS_FOR_WHAT_MOVES if moves else attempt < _ATTEMPTS - 1
@@ -230,25 +232,30 @@ async def _once(
     spill: Spill | None,
     umask: int,
     seconds: float,
-    bounds: Bounds | None,
+    allow: Allow | None,
 ) -> tuple[_Course, Captured, Captured]:
     course = _Course()
     out, err = _Stream("stdout", spill, command.on_output), _Stream("stderr", spill, command.on_output)
+    allowance: Allowance | None = None
     try:
+        allowance = await allow() if allow is not None else None
         workdir = command.workdir or command.profile.workspace
         launch = Launch(
-            command.profile, command.words, env, workdir, out.write, err.write, umask, command.signal, command.covered
-        )
+            command.profile, command.words, env, workdir, out.write, err.write, umask, command.signal, command.covered,
+            allowance,
+        )  # fmt: skip
         try:
             process = await spawn(launch)
         except Stopped:
             return _Course(aborted=True), Captured(), Captured()
+        if allowance is not None:
+            processes.first_to_end(process.pid)
         if command.on_start is not None:
             command.on_start()
         out.close_write()
         err.close_write()
         try:
-            await _follow(process, command.signal, seconds, course, bounds)
+            await _follow(process, command.signal, seconds, course, allowance)
             if not (course.timed_out or course.aborted or course.exceeded):
                 await _drain(out, err, GRACE_FOR_PIPES)
         finally:
@@ -260,10 +267,12 @@ async def _once(
     finally:
         out.close()
         err.close()
+        if allowance is not None:
+            await allowance.close()
 
 
 async def _follow(
-    process: Process, signal: AbortSignal | None, seconds: float, course: _Course, bounds: Bounds | None
+    process: Process, signal: AbortSignal | None, seconds: float, course: _Course, allowance: Allowance | None
 ) -> None:
     """Wait for the end; at the time limit or a stop ask the tree to end, and give it its grace. A bound gives none."""
     async with anyio.create_task_group() as group:
@@ -278,20 +287,21 @@ async def _follow(
             course.aborted = True
             group.cancel_scope.cancel()
 
-        async def bound(bounds: Bounds) -> None:
-            course.exceeded = await bounds.passed(process.root)
+        async def bound(allowance: Allowance) -> None:
+            course.exceeded = await allowance.passed(process.root)
             group.cancel_scope.cancel()
 
         group.start_soon(limit)
-        if bounds is not None:
-            group.start_soon(bound, bounds)
+        if allowance is not None:
+            group.start_soon(bound, allowance)
         if signal is not None:
             group.start_soon(stop, signal)
         course.exit = await process.wait()
         group.cancel_scope.cancel()
     if course.exit is not None:
         course.timed_out = course.aborted = False  # it ended by itself in the same moment
-        course.exceeded = None
+        killed = course.exit.signal == "SIGKILL"
+        course.exceeded = allowance.refused() if killed and allowance is not None else None
         return
     if course.exceeded is not None:
         course.exit = Exit(None, "SIGKILL")

@@ -20,6 +20,7 @@ from .backend import Backend
 from .companion import Companion
 from .errors import HelperStopped, SandboxUnavailable, WorkdirChanged, WorkdirUnusable
 from .execution import environment, unconfined
+from .execution.allowance import Allowances
 from .execution.bounds import Bounds
 from .execution.output import Captured
 from .execution.storage import Storage
@@ -63,6 +64,7 @@ class Settings:
     shown: tuple[Path, ...] = ()
     umask: int = -1
     bounds: Bounds = field(default_factory=Bounds)
+    control_groups: bool = True
     network: Network = Network.OPEN
     unix_sockets: bool = False
     workspaces: Mapping[Path, WorkspaceSettings] = field(default_factory=dict)
@@ -90,15 +92,16 @@ class Sandbox:
         self._full_access_ran = False
         self._helpers = Helpers(self._helper, clock)
         self._live = Live()
+        self._allowances = Allowances(self._settings.bounds, groups=self._settings.control_groups)
 
     @property
     def selection(self) -> Selection:
         return self._selection
 
     @property
-    def bounds(self) -> Bounds:
-        """What one confined command may have at once."""
-        return self._settings.bounds
+    def allowances(self) -> Allowances:
+        """What one confined command may have at once, and who sees to it."""
+        return self._allowances
 
     @property
     def full_access_ran(self) -> bool:
@@ -283,6 +286,7 @@ class Sandbox:
         """Clean up what a killed server left behind. To be called once at start."""
         for verdict in self._selection.verdicts():
             verdict.backend.sweep()
+        self._allowances.sweep()
 
     async def _helper(self, profile: Profile, folder: Workdir) -> Helper:
         """Start a helper as a command of that profile would be started."""
@@ -303,7 +307,7 @@ class Sandbox:
         kept = self._settings
         try:
             done = await process.run(
-                command, backend.spawn, facts, env=env, spill=spill, umask=kept.umask, bounds=kept.bounds
+                command, backend.spawn, facts, env=env, spill=spill, umask=kept.umask, allow=self._allowances.allow
             )
         except SandboxUnavailable:  # it is not what it was at its trial: the next call tries anew
             self._selection.forget()

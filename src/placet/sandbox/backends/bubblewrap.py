@@ -13,7 +13,7 @@ from placet.sandbox.backend import Enforcement, Launch, ProbeResult
 from placet.sandbox.backends.trial import Trial, trial
 from placet.sandbox.errors import SandboxUnavailable, WorkdirChanged, WorkdirUnusable
 from placet.sandbox.execution.child import on_lasting_thread, start
-from placet.sandbox.linux import awaited, handles, seccomp
+from placet.sandbox.linux import awaited, handles, privilege, seccomp
 from placet.sandbox.policy import Network, Profile
 from placet.sandbox.workspace.sentinel import Sentinels
 
@@ -54,6 +54,14 @@ class Bubblewrap:
     def not_governed(self) -> tuple[str, ...]:
         """What is not held."""
         return self._limits
+
+    @property
+    def counts_tasks(self) -> bool:
+        """Whether the kernel counts processes and threads for each command alone: by account, and each has its own.
+
+        Not for root, whom no such limit holds, and not before Linux 5.14, which knows one count for all namespaces.
+        """
+        return self._form is not Form.NO_USER_NAMESPACE and os.geteuid() != 0 and privilege.linux() >= (5, 14)
 
     def sweep(self) -> None:
         """Remove what a killed server left in workspaces."""
@@ -126,7 +134,8 @@ class Bubblewrap:
                 raise WorkdirChanged(
                     f"The folder {profile.workspace.path} cannot be opened: {error.strerror}"
                 ) from error
-            look = Look(handle, handing.compared, told_in)
+            group, tasks = self._taken_on(launch, keep)
+            look = Look(handle, handing.compared, told_in, group, tasks)
             argv, options = look.before(launch.argv, opened, keep)
             words = [*words[:-1], *covering(launch.covered, opened, keep), *options, "--"]
             popen = start([program, *words, *argv], launch, env={**launch.env, "TMPDIR": "/tmp"}, cwd="/", keep=keep)
@@ -135,6 +144,14 @@ class Bubblewrap:
             os.close(told)
             raise
         return popen, status, told
+
+    def _taken_on(self, launch: Launch, keep: list[int]) -> tuple[int | None, int | None]:
+        """The bounds that the command takes on before it begins, as the look wants them."""
+        allowed = launch.allowance
+        if allowed is None:
+            return None, None
+        keep += [] if allowed.group is None else [allowed.group[0]]
+        return allowed.group and allowed.group[0], allowed.tasks if self.counts_tasks else None
 
     def _try(self, program: str, form: Form, attempt: Trial) -> str | None:
         """Run the trial; None if it was confined, else what went wrong."""

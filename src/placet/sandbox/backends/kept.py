@@ -72,7 +72,8 @@ class Keeper:
             "umask": launch.umask,
             "filter": filter_program.hex(),
         }
-        answer = self.ask(message, rules, workdir, launch.stdout, launch.stderr)
+        group = launch.allowance.group or () if launch.allowance is not None else ()
+        answer = self.ask(message, rules, workdir, launch.stdout, launch.stderr, *group)
         match answer:
             case {"started": int(pid)}:
                 return pid

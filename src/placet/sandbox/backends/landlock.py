@@ -34,6 +34,7 @@ class Landlock:
     phrases = ("permission denied", "operation not permitted", "invalid cross-device link", "read-only file system")
     private: tuple[Path, ...] = ()
     protects = False
+    counts_tasks = False
 
     def __init__(self, state: Path, *, old_kernels: bool = False) -> None:
         self._state, self._old_kernels = state, old_kernels

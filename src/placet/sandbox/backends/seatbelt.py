@@ -29,6 +29,7 @@ class Seatbelt:
     phrases = ("operation not permitted",)
     private: tuple[Path, ...] = ()
     protects = True
+    counts_tasks = False
 
     def probe(self) -> ProbeResult:
         """Never usable: elsewhere there is none, and on a Mac it would be a promise that nobody has kept yet."""

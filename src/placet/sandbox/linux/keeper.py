@@ -23,7 +23,7 @@ from typing import Any
 from . import privilege, processes, ruleset, seccomp
 
 _HEADER = struct.Struct("=I")
-_DESCRIPTORS = 4
+_DESCRIPTORS = 6
 _REAP_MS = 1_000
 _ROUNDS = 100
 _PAUSE = 0.001
@@ -101,7 +101,10 @@ class _Keeper:
             case "clear":
                 send(self._line, {"cleared": self._end_all()})
 
-    def _start(self, message: dict[str, Any], rules: int, workdir: int, out: int, err: int) -> dict[str, Any]:
+    def _start(
+        self, message: dict[str, Any], rules: int, workdir: int, out: int, err: int, join: int = -1, leave: int = -1
+    ) -> dict[str, Any]:
+        """Start the command, from inside its control group if there are descriptors to join one and to leave it."""
         started: list[subprocess.Popen[bytes]] = []
         where = f"/proc/self/fd/{workdir}"
 
@@ -120,7 +123,11 @@ class _Keeper:
                 )
             )
 
-        failure = in_thread(begin)
+        try:
+            _enter(join)
+            failure = in_thread(begin)
+        finally:
+            _enter(leave)
         if failure is not None:
             at = "workdir" if failure.filename == where else "start" if failure.filename else "confine"
             return {"failed": at, "why": failure.strerror or str(failure)}
@@ -182,6 +189,16 @@ def in_thread(call: Callable[[], None]) -> OSError | None:
     thread.start()
     thread.join()
     return failure[0] if failure else None
+
+
+def _enter(group: int) -> None:
+    """Go into a control group, by the descriptor that takes its members (cgroups(7)); the bound is then the watcher's.
+
+    A group that cannot be entered ends no command.
+    """
+    if group >= 0:
+        with contextlib.suppress(OSError):
+            os.write(group, b"0")
 
 
 def _exactly(line: socket.socket, size: int) -> bytes:

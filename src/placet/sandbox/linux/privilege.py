@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,6 +21,12 @@ class _Header(ctypes.Structure):
 
 class _Data(ctypes.Structure):
     _fields_ = (("effective", ctypes.c_uint32), ("permitted", ctypes.c_uint32), ("inheritable", ctypes.c_uint32))
+
+
+def linux() -> tuple[int, int]:
+    """The first two numbers of the kernel's version; (0, 0) for what has another form."""
+    words = os.uname().release.split(".")[:2]
+    return (int(words[0]), int(words[1])) if len(words) == 2 and all(word.isdigit() for word in words) else (0, 0)
 
 
 def no_new_privileges() -> None:
