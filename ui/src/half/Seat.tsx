@@ -41,7 +41,7 @@ const useNear = (place: React.RefObject<HTMLElement | null>): boolean => {
   useEffect(() => {
     if (!place.current || near) return;
     const watch = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && setNear(true), { rootMargin: FAR });
-    watch.observe(place.current);
+    watch.observe(place.current.closest(".half") ?? place.current);
     return () => watch.disconnect();
   }, [place, near]);
   return near;

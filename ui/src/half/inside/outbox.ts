@@ -1,6 +1,8 @@
 /** Gathers what the half says into one text at a time: nothing more is sent until the page has taken the last. */
 import { type Operation, type Said, bounds } from "../wire";
 
+/** Taken before the realm is made small. */
+const later = queueMicrotask.bind(globalThis);
 const ROOM = bounds.message - 1_024;
 
 export class Outbox {
@@ -43,7 +45,7 @@ export class Outbox {
   private soon(): void {
     if (this.scheduled || this.inFlight) return;
     this.scheduled = true;
-    queueMicrotask(() => {
+    later(() => {
       this.scheduled = false;
       this.flush();
     });

@@ -193,5 +193,6 @@ listen("error", (event: ErrorEvent) => {
 });
 
 const stuck = shrink(globalThis);
+Object.defineProperty(globalThis, "console", { value: ownConsole }); // React speaks to it too
 if (stuck.length) ownConsole.debug(`could not take away: ${stuck.join(", ")}`);
 outbox.say(["ready"]);
