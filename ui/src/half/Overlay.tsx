@@ -1,12 +1,12 @@
 import { useEffect, useRef } from "react";
-import { useHalvesState, Seat } from "./Seat";
+import { Seat, useViews } from "./Seat";
 
 /** Everything that a person decides on, or has opened. */
 const DECISIONS = ".ask, .veil, [data-decision]";
 
 /** The seat over the page. It keeps clear of every card: where it would lie over one, it is not shown. */
 export const Overlay = () => {
-  const { views } = useHalvesState();
+  const views = useViews();
   const place = useRef<HTMLDivElement>(null);
   const used = views.some((one) => one.slot === "shell.overlay");
 

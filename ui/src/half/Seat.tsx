@@ -24,6 +24,10 @@ const Held = createContext<Halves | null>(null);
 /** Holds the halves of this page; without it every seat draws its usual content. */
 export const HalvesProvider = Held.Provider;
 
+/** The session that is shown around a seat, for seats that are not told. */
+const Around = createContext<SessionFacts | null>(null);
+export const SeatSession = Around.Provider;
+
 const nothing: HalvesState = { runs: {}, views: [] };
 const unsubscribed = (): (() => void) => () => undefined;
 
@@ -31,6 +35,12 @@ export const useHalves = (): Halves | null => useContext(Held);
 export const useHalvesState = (): HalvesState => {
   const halves = useContext(Held);
   return useSyncExternalStore(halves?.subscribe ?? unsubscribed, () => halves?.snapshot() ?? nothing);
+};
+
+/** The views alone, which change seldom: what a half says on its console draws no seat anew. */
+export const useViews = (): HalvesState["views"] => {
+  const halves = useContext(Held);
+  return useSyncExternalStore(halves?.subscribe ?? unsubscribed, () => halves?.snapshot().views ?? nothing.views);
 };
 
 const FAR = "400px";
@@ -177,7 +187,10 @@ const First = ({ views, all, properties, fallback }: { views: Registered[]; all:
   const [empties, setEmpties] = useState<Record<string, boolean>>({});
   const idOf = (one: Registered) => `${one.half.scope} ${one.view}`;
   const tried = all ? views : views.slice(0, 1);
-  const shown = tried.find((one) => empties[idOf(one)] === false);
+  const [usual, setUsual] = useState(false);
+  const words = useHalfWords();
+  const drawing = tried.find((one) => empties[idOf(one)] === false);
+  const shown = usual ? undefined : drawing;
   const setters = useRef(new Map<string, (empty: boolean) => void>());
   const setter = (id: string) => {
     const made = setters.current.get(id) ?? ((empty: boolean) => setEmpties((old) => (old[id] === empty ? old : { ...old, [id]: empty })));
@@ -190,6 +203,13 @@ const First = ({ views, all, properties, fallback }: { views: Registered[]; all:
         <Box key={idOf(one)} registered={one} properties={properties} aside={one !== shown} onEmpty={setter(idOf(one))} empty={empties[idOf(one)] !== false} />
       ))}
       {!shown && fallback}
+      {drawing && fallback && (
+        <p className="half-usual">
+          <button type="button" className="link" onClick={() => setUsual(!usual)}>
+            {usual ? words.drawn : words.usual}
+          </button>
+        </p>
+      )}
     </>
   );
 };
@@ -210,11 +230,13 @@ export interface SeatProps {
 }
 
 /** A place where halves may draw. While none does it is exactly its fallback. */
-export const Seat = ({ name, session, call, facts = null, fallback = null }: SeatProps) => {
-  const { views } = useHalvesState();
+export const Seat = ({ name, session, call, facts, fallback = null }: SeatProps) => {
+  const around = useContext(Around);
+  const shown = facts ?? around;
+  const views = useViews();
   const seat = seats[name];
-  const here = views.filter((one) => one.slot === name && (seat.scope === "root" || one.half.run.session === session) && (seat.kind !== "keyed" || one.key === call?.name));
-  const properties = useMemo<Json>(() => ({ slot: name, ...(call && { call: call as unknown as Json }), ...(facts && { session: facts as unknown as Json }) }), [name, call, facts]);
+  const here = views.filter((one) => one.slot === name && (seat.scope === "root" || one.half.run.session === (session ?? shown?.id)) && (seat.kind !== "keyed" || one.key === call?.name));
+  const properties = useMemo<Json>(() => ({ slot: name, ...(call && { call: call as unknown as Json }), ...(shown && seat.scope === "session" && { session: shown as unknown as Json }) }), [name, call, shown, seat.scope]);
   if (here.length === 0) return fallback;
   const broken = here.filter((one) => one.broken !== null);
   const whole = here.filter((one) => one.broken === null);

@@ -139,7 +139,9 @@ export class Halves implements HalfKeeper {
     this.scheduled = true;
     queueMicrotask(() => {
       this.scheduled = false;
-      const views = [...this.halves.values()].flatMap((half) => half.views).sort((a, b) => b.order - a.order);
+      const all = [...this.halves.values()].flatMap((half) => half.views).sort((a, b) => b.order - a.order);
+      const old = this.now.views;
+      const views = all.length === old.length && all.every((one, index) => one === old[index]) ? old : all;
       const runs = { ...this.now.runs };
       for (const [run, half] of this.halves) if (runs[run] && runs[run].lines !== half.lines) runs[run] = { ...runs[run], lines: half.lines };
       this.now = { runs, views };

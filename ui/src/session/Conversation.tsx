@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useWords } from "../words/words";
 import { VisibleText } from "../text/Visible";
 import type { Outgoing } from "../wire/state";
@@ -15,12 +15,14 @@ export interface ConversationProps {
   /** Messages of this page that the log does not hold yet. */
   outbox: Outgoing[];
   onAgain: (id: string) => void;
+  /** Stands behind the last entry. */
+  tail?: ReactNode;
 }
 
 const NEAR = 80;
 
 /** The scrolling part of a session: stays at the newest entry until the person scrolls away, and reads earlier ones on request. */
-export const Conversation = ({ talk, partial, older, onOlder, onAsk, outbox, onAgain }: ConversationProps) => {
+export const Conversation = ({ talk, partial, older, onOlder, onAsk, outbox, onAgain, tail }: ConversationProps) => {
   const words = useWords();
   const frame = useRef<HTMLElement>(null);
   const stick = useRef(true);
@@ -97,6 +99,7 @@ export const Conversation = ({ talk, partial, older, onOlder, onAsk, outbox, onA
             </div>
           </div>
         ))}
+        {tail}
       </div>
       {away && (
         <p className="jump">

@@ -1,3 +1,4 @@
+import { Seat } from "../half";
 import { languages, useWords } from "../words/words";
 import { Browsers } from "./Browsers";
 import type { Preferences, Theme } from "./preferences";
@@ -38,6 +39,7 @@ export const Settings = ({ open, onClose, preferences, onChange }: { open: boole
           <input type="checkbox" checked={preferences.keys} onChange={(event) => onChange({ ...preferences, keys: event.target.checked })} /> {words.shell.singleKeys}
         </label>
         <Browsers />
+        <Seat name="settings.section" />
         <div className="pair">
           <button type="button" className="btn" onClick={onClose}>
             {words.keys.close}

@@ -1,5 +1,7 @@
 import { memo, useMemo } from "react";
+import { Seat, type ToolCardData } from "../half";
 import type { ToolCall } from "../session/fold";
+import { plain } from "../text/escaped";
 import { Code, VisibleText } from "../text/Visible";
 import { visible } from "../text/visible";
 import { Status } from "../theme/icons";
@@ -25,6 +27,10 @@ export const Tool = memo(({ call, open, onAsk }: { call: ToolCall; open: boolean
   const bash = useMemo(() => bashResult(call.result?.value ?? null), [call.result]);
   const job = useJob(call);
   const status = job ? jobStatus(job, words) : toolStatus(call, words, open);
+  const card = useMemo<ToolCardData>(
+    () => ({ key: call.key, name: call.name, arguments: plain(call.arguments ?? ""), status: call.result ? (call.result.isError ? "failed" : "done") : "running", text: (call.result?.text ?? "").slice(0, 20_000), value: call.result?.value ?? null }),
+    [call.key, call.name, call.arguments, call.result],
+  );
   const waiting = call.asks.find((ask) => !call.decisions[ask.id]);
   return (
     <article className="tool" aria-label={args.description ? `${call.name}: ${args.description}` : `${words.tool.call} ${call.name}`} data-call={call.key}>
@@ -45,16 +51,22 @@ export const Tool = memo(({ call, open, onAsk }: { call: ToolCall; open: boolean
       ) : (
         call.arguments === null && <p className="fold">{words.tool.earlierCall}</p>
       )}
-      {bash ? (
-        <Output result={bash} />
-      ) : (
-        call.result?.text &&
-        !jobOf(call.result.value) && (
-          <pre className="out">
-            <VisibleText text={call.result.text} />
-          </pre>
-        )
-      )}
+      <Seat
+        name="tool.call.toolview"
+        call={card}
+        fallback={
+          bash ? (
+            <Output result={bash} />
+          ) : (
+            call.result?.text &&
+            !jobOf(call.result.value) && (
+              <pre className="out">
+                <VisibleText text={call.result.text} />
+              </pre>
+            )
+          )
+        }
+      />
       <Record call={call} bash={bash} />
       <Appeared call={call} />
       {job && <JobPart job={job} />}
