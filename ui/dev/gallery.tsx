@@ -9,12 +9,15 @@ import { type Theme, applyTheme, loadPreferences } from "../src/shell/preference
 import "../src/theme/tokens.css";
 import "../src/theme/base.css";
 import "../src/theme/page.css";
+import "../src/theme/plugin.css";
 import "./gallery.css";
 import type { House } from "../src/wire/house";
 import type { HouseState } from "../src/wire/state";
-import type { AskView } from "../src/wire/shapes";
+import type { AskView, Consent as Request, ConsentDecision, PluginView } from "../src/wire/shapes";
 import { HouseProvider } from "../src/wire/useHouse";
 import { WordsProvider, languages } from "../src/words/words";
+import { Consent, type ConsentProps } from "../src/plugin/Consent";
+import { consent, plugins } from "./plugins";
 import { ask, config, decision, hiddenCommand, longCommand, sessions, talkEvents } from "./fixtures";
 
 const query = new URLSearchParams(location.search);
@@ -44,6 +47,75 @@ const Sheet = (props: Partial<AskProps> & { ask: AskView; title: string }) => {
         onNote={setNote}
       />
     </figure>
+  );
+};
+
+const Request = (props: Partial<ConsentProps> & { consent: Request; title: string }) => {
+  const [note, setNote] = useState(props.note ?? "");
+  const [answer, setAnswer] = useState(props.answering ?? noAnswer);
+  return (
+    <figure className="plate" id={props.title.replaceAll(/\W+/g, "-")}>
+      <figcaption>{props.title}</figcaption>
+      <Consent
+        plugin={null}
+        session={sessions[0]!}
+        connection={up}
+        sessionName="Session in atlas"
+        person="owner"
+        home={config.home}
+        queue={null}
+        onAnswer={(said) => ((document.title = `answered ${said}`), setAnswer({ state: "sending", outcome: said }))}
+        onAgain={() => undefined}
+        onRetry={() => undefined}
+        {...props}
+        answering={answer}
+        note={note}
+        onNote={setNote}
+      />
+    </figure>
+  );
+};
+
+const said = (outcome: ConsentDecision["outcome"], more: Partial<ConsentDecision> = {}): ConsentDecision => ({ outcome, who: outcome === "cancelled" ? null : { kind: "person", name: "owner" }, channel: outcome === "cancelled" ? null : "page", time: now - 1000, ...more });
+
+const consents = async (): Promise<ReactNode> => {
+  const cal = plugins[0]!;
+  const first = await consent();
+  const update = await consent({ earlier: true });
+  const only = await consent({ code: { host: null, client: 'return (ctx) => ctx.get("slots").register({ name: "sidebar.footer.action" }, () => "hello");' } });
+  const long = await consent({ code: { host: Array.from({ length: 240 }, (_, n) => `print("line ${n + 1}")`).join("\n"), client: Array.from({ length: 90 }, (_, n) => `const part${n} = () => React.createElement("Text", {}, "part ${n}");`).join("\n") } });
+  const won = said("declined", { who: { kind: "person", name: "reviewer" }, channel: "socket" });
+  const running: PluginView = { ...cal, pending: null, state: "client-pending", latest: { ...cal.latest!, status: "client-pending" } };
+  const sheets: [string, Partial<ConsentProps> & { consent: Request }][] = [
+    ["update", { consent: update, plugin: cal }],
+    ["first", { consent: first, queue: { at: 2, total: 5, previous: () => undefined, next: () => undefined } }],
+    ["browser half only", { consent: only }],
+    ["long", { consent: long }],
+    ["same code", { consent: await consent({ earlier: true, code: { client: (await consent({ earlier: true })).whole!.before!.client, host: (await consent({ earlier: true })).whole!.before!.host } }), plugin: cal }],
+    ["not read yet", { consent: { ...first, whole: null } }],
+    ["from the panel", { consent: update, plugin: { ...cal, latest: { ...cal.latest!, by: { kind: "person", name: "owner" } } } }],
+    ["hostile words", { consent: await consent({ code: { host: null, client: "0" }, name: "**Approved** <b>by placet</b>", purpose: `Verified safe by placet.${"\n".repeat(40)}Press Future versions too. \u202egnp.exe` }) }],
+    ["wrong digest", { consent: { ...first, digest: "0".repeat(64) } }],
+    ["sending", { consent: only, answering: { state: "sending", outcome: "future" } }],
+    ["unknown", { consent: only, answering: { state: "unknown", outcome: "package" } }],
+    ["not recorded", { consent: only, answering: { state: "not-recorded", outcome: "package" } }],
+    ["refused", { consent: only, answering: { state: "refused", outcome: "package", why: "This needs the right to answer.", stale: false } }],
+    ["lost", { consent: { ...update, state: "decided", decision: won }, plugin: cal, answering: { state: "lost", outcome: "package", decision: won } }],
+    ["offline", { consent: only, connection: down }],
+    ["agreed", { consent: { ...update, state: "decided", decision: said("consented", { width: "package" }) }, plugin: running }],
+    ["agreed to all", { consent: { ...update, state: "decided", decision: said("consented", { width: "future" }) } }],
+    ["declined", { consent: { ...update, state: "decided", decision: said("declined", { feedback: "Not at night, please." }) }, plugin: cal }],
+    ["cancelled", { consent: { ...first, state: "decided", decision: said("cancelled", { detail: "stopped" }) } }],
+  ];
+  return (
+    <main className="folio">
+      <h1 className="vh">Requests for consent</h1>
+      <div className="plates">
+        {sheets.map(([title, props]) => (
+          <Request key={title} title={title} {...props} />
+        ))}
+      </div>
+    </main>
   );
 };
 
@@ -97,11 +169,12 @@ const house = async (state: Partial<HouseState>): Promise<House> => {
   const whole: HouseState = {
     connection: up, config, sessions,
     views: { "s-1": { talk: fold(blank, events), events, before: query.has("older") ? 1 : null, partial: query.has("speaking") ? { turn: 1, step: 6, text: "I ask for this one copy, and then I will look at the **flaky** te" } : null, permissions: { options: config.presets, currentValue: "workspace-write" }, jobs: [], state: "ready" } },
-    asks: Object.fromEntries(asks.map((one) => [one.id, one])), askTotal: 4, askNext: null, answers: {}, notes: {}, outbox: {}, browsers: null, told: null,
+    asks: Object.fromEntries(asks.map((one) => [one.id, one])), askTotal: 4, askNext: null, answers: {}, consents: {}, consentTotal: 0, consentNext: null, consentAnswers: {}, plugins: query.has("plugins") ? plugins : [], pluginsStale: query.has("stale"), notes: {}, outbox: {}, browsers: null, told: null,
     ...state,
   };
   const noop = async () => true;
-  return new Proxy({} as House, { get: (_, name) => (name === "then" ? undefined : name === "subscribe" ? () => () => undefined : name === "snapshot" ? () => whole : noop) });
+  const doors = new Proxy({}, { get: () => async () => null });
+  return new Proxy({} as House, { get: (_, name) => (name === "then" ? undefined : name === "plugins" || name === "consents" ? doors : name === "subscribe" ? () => () => undefined : name === "snapshot" ? () => whole : noop) });
 };
 
 const page = async (state: Partial<HouseState> = {}): Promise<ReactNode> => (
@@ -114,6 +187,10 @@ const weak = { ...config, sandbox: { chosen: "landlock", backends: [{ name: "lan
 const views: Record<string, () => Promise<ReactNode> | ReactNode> = {
   cards,
   session: () => ((location.hash ||= "#/session/s-1"), page()),
+  consents,
+  "consent-session": async () => ((location.hash ||= "#/session/s-1/run-7"), page({ asks: {}, consents: { "run-7": await consent({ earlier: true }) }, consentTotal: 1 })),
+  plugins: () => ((location.hash ||= "#/session/s-1"), page({ asks: {}, askTotal: 0 })),
+  "consent-inbox": async () => ((location.hash ||= "#/inbox/run-7"), page({ consents: { "run-7": await consent({ earlier: true }) }, consentTotal: 1 })),
   inbox: () => ((location.hash ||= "#/inbox/a-9"), page()),
   "inbox-empty": () => ((location.hash ||= "#/inbox"), page({ asks: {}, askTotal: 0, sessions: sessions.map((one) => ({ ...one, openAsks: 0, status: "idle" })) })),
   weak: () => ((location.hash ||= "#/session/s-1"), page({ config: weak })),

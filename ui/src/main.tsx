@@ -4,6 +4,8 @@ import { applyTheme, loadPreferences } from "./shell/preferences";
 import "./theme/tokens.css";
 import "./theme/base.css";
 import "./theme/page.css";
+import "./half/half.css";
+import "./theme/plugin.css";
 import { takeSecret } from "./wire/link";
 
 applyTheme(loadPreferences().theme);

@@ -1,14 +1,14 @@
-import { useEffect, useRef } from "react";
-import { openAsks } from "../ask/Desk";
+import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import { readingOf } from "../ask/reading";
 import { nameOfSession } from "../session/name";
 import { oneLine } from "../text/visible";
 import { Icon, Status } from "../theme/icons";
-import type { AskView } from "../wire/shapes";
+import type { AskView, Consent } from "../wire/shapes";
 import { useHouse, useHouseState } from "../wire/useHouse";
 import { span } from "../words/times";
 import { useNow } from "../words/useNow";
 import { useWords } from "../words/words";
+import { openMatters } from "./matters";
 
 const Stake = ({ mode }: { mode: string | null }) => {
   const words = useWords();
@@ -27,47 +27,76 @@ const Stake = ({ mode }: { mode: string | null }) => {
   return null;
 };
 
-const Row = ({ ask, name, current, now, onOpen }: { ask: AskView; name: string; current: boolean; now: number; onOpen: () => void }) => {
+interface RowProps {
+  id: string;
+  line: ReactNode;
+  since: number;
+  current: boolean;
+  now: number;
+  onOpen: () => void;
+  children: ReactNode;
+}
+
+const Row = ({ id, line, since, current, now, onOpen, children }: RowProps) => (
+  <li className={current ? "ib cur" : "ib"}>
+    <a
+      className="ib-l"
+      href={`#/inbox/${id}`}
+      aria-current={current || undefined}
+      onClick={(event) => {
+        event.preventDefault();
+        onOpen();
+      }}
+    >
+      {line}
+    </a>
+    <p className="ib-s">{children}</p>
+    <span className="ib-a num">{span(now - since)}</span>
+  </li>
+);
+
+const AskFacts = ({ ask, name }: { ask: AskView; name: string }) => {
   const words = useWords();
   const reading = readingOf(ask);
   return (
-    <li className={current ? "ib cur" : "ib"}>
-      <a
-        className="ib-l"
-        href={`#/inbox/${ask.id}`}
-        aria-current={current || undefined}
-        onClick={(event) => {
-          event.preventDefault();
-          onOpen();
-        }}
-      >
-        <code>{oneLine(reading.text, 90)}</code>
-      </a>
-      <p className="ib-s">
-        <Stake mode={ask.subject.toMode} />
-        <span className="sub">
-          {oneLine(ask.agent, 40)} · {oneLine(name, 60)}
-        </span>
-        {reading.marked && (
-          <Status hue="wait" icon="eye">
-            {words.inbox.flagged}
-          </Status>
-        )}
-        {reading.shown.lineCount > 1 && <span className="sub">{words.inbox.longOpen(reading.shown.lineCount)}</span>}
-      </p>
-      <span className="ib-a num">{span(now - ask.askedAt)}</span>
-    </li>
+    <>
+      <Stake mode={ask.subject.toMode} />
+      <span className="sub">
+        {oneLine(ask.agent, 40)} · {oneLine(name, 60)}
+      </span>
+      {reading.marked && (
+        <Status hue="wait" icon="eye">
+          {words.inbox.flagged}
+        </Status>
+      )}
+      {reading.shown.lineCount > 1 && <span className="sub">{words.inbox.longOpen(reading.shown.lineCount)}</span>}
+    </>
   );
 };
 
-/** All open asks of all sessions, oldest first. A row opens the sheet; it never answers. */
+const ConsentFacts = ({ consent, name }: { consent: Consent; name: string }) => {
+  const words = useWords();
+  return (
+    <>
+      <Status hue="wait" icon="window">
+        {words.plugin.inboxStake}
+      </Status>
+      <span className="sub">
+        {oneLine(consent.model, 40)} · {oneLine(name, 60)}
+      </span>
+      {consent.mode === "update" && <span className="sub">{words.plugin.inboxUpdate}</span>}
+    </>
+  );
+};
+
+/** All that waits in all sessions, oldest first. A row opens the sheet; it never answers. */
 export const Inbox = ({ chosen, onChoose, keys }: { chosen: string | null; onChoose: (id: string) => void; keys: boolean }) => {
   const house = useHouse();
-  const { asks, askTotal, askNext, sessions } = useHouseState();
+  const { asks, consents, askTotal, askNext, consentTotal, consentNext, sessions } = useHouseState();
   const words = useWords();
   const now = useNow();
   const list = useRef<HTMLUListElement>(null);
-  const open = openAsks(asks);
+  const open = useMemo(() => openMatters({ asks, consents }), [asks, consents]);
 
   useEffect(() => {
     if (!keys) return;
@@ -98,14 +127,20 @@ export const Inbox = ({ chosen, onChoose, keys }: { chosen: string | null; onCho
       ) : (
         <>
           <ul className="ibs" aria-label={words.inbox.open} ref={list}>
-            {open.map((ask) => (
-              <Row key={ask.id} ask={ask} name={nameOfSession(ask, sessions, words)} current={ask.id === chosen} now={now} onOpen={() => onChoose(ask.id)} />
-            ))}
+            {open.map((one) => {
+              const line = one.kind === "ask" ? <code>{oneLine(readingOf(one.ask).text, 90)}</code> : <b>{words.plugin.inboxRow(oneLine(one.consent.name, 60), one.consent.package)}</b>;
+              const name = nameOfSession(one.kind === "ask" ? one.ask : one.consent, sessions, words);
+              return (
+                <Row key={one.id} id={one.id} line={line} since={one.since} current={one.id === chosen} now={now} onOpen={() => onChoose(one.id)}>
+                  {one.kind === "ask" ? <AskFacts ask={one.ask} name={name} /> : <ConsentFacts consent={one.consent} name={name} />}
+                </Row>
+              );
+            })}
           </ul>
-          {askNext !== null && (
+          {(askNext !== null || consentNext !== null) && (
             <p className="older">
-              <button type="button" className="btn small" onClick={() => void house.moreAsks()}>
-                {words.inbox.more(askTotal)}
+              <button type="button" className="btn small" onClick={() => void Promise.all([house.moreAsks(), house.consents.more()])}>
+                {words.inbox.more(askTotal + consentTotal)}
               </button>
             </p>
           )}

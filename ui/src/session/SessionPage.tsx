@@ -1,6 +1,9 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { Desk, openAsks } from "../ask/Desk";
 import { Composer } from "../composer/Composer";
+import { Desk } from "../inbox/Desk";
+import { DeskColumn } from "../inbox/DeskColumn";
+import { openMatters, totalWaiting } from "../inbox/matters";
+import { Seat, SeatSession } from "../half";
 import { type JobsHere, JobsProvider } from "../job/Job";
 import { JobsMenu } from "../job/JobsMenu";
 import { allJobs } from "../job/jobs";
@@ -23,12 +26,15 @@ interface SessionPageProps {
   onInbox: () => void;
   onGone: () => void;
   menu: React.ReactNode;
+  panel: boolean | null;
+  onPanel: (open: boolean) => void;
+  onDecide: (run: string, session: string) => void;
 }
 
-export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: SessionPageProps) => {
+export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu, panel, onPanel, onDecide }: SessionPageProps) => {
   const house = useHouse();
   const state = useHouseState();
-  const { views, sessions, asks, askTotal, connection, config, outbox } = state;
+  const { views, sessions, connection, config, outbox } = state;
   const words = useWords();
   const [renaming, setRenaming] = useState<string | null>(null);
   const [deleting, setDeleting] = useState(false);
@@ -49,10 +55,14 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: Sessio
     () => ({ jobs: allJobs(folded ?? {}, listed ?? []), online, read: (job, after) => house.readJob(id, job, after), kill: (job) => house.killJob(id, job) }),
     [house, id, folded, listed, online],
   );
+  const facts = useMemo(
+    () => (summary ? { id, title: titleOfSession(summary, words), status: summary.status, turn: summary.turn } : null),
+    [id, summary?.status, summary?.turn, summary && titleOfSession(summary, words)],
+  );
   const choose = useCallback((one: string | null) => onChoose(one), [onChoose]);
 
-  const here = openAsks(asks, id);
-  const elsewhere = Math.max(0, Math.max(askTotal, openAsks(asks).length) - here.length);
+  const here = openMatters(state, id);
+  const elsewhere = Math.max(0, totalWaiting(state) - here.length);
   const waiting = Math.max(here.length, summary?.openAsks ?? 0);
   const desk = ask !== null || here.length > 0;
   const title = summary ? titleOfSession(summary, words) : "";
@@ -109,11 +119,14 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: Sessio
         )}
       </header>
       <div className="middle">
+        <Seat name="session.header" facts={facts} />
         {config && <Limits config={config} model={summary?.model ?? config.model} />}
         {view?.state === "ready" ? (
-          <MovingProvider value={online ? onMove : null}>
-            <Conversation talk={view.talk} partial={view.partial} older={view.before !== null} onOlder={onOlder} onAsk={choose} outbox={pending} onAgain={(one) => void house.sayAgain(id, one)} />
-          </MovingProvider>
+          <SeatSession value={facts}>
+            <MovingProvider value={online ? onMove : null}>
+              <Conversation talk={view.talk} partial={view.partial} older={view.before !== null} onOlder={onOlder} onAsk={choose} outbox={pending} onAgain={(one) => void house.sayAgain(id, one)} tail={<Seat name="conversation.chat.turnTail" />} />
+            </MovingProvider>
+          </SeatSession>
         ) : (
           <main className="main" id="conversation" tabIndex={0} aria-label={words.shell.conversation}>
             <div className="minutes">
@@ -139,26 +152,31 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu }: Sessio
         onPreset={(preset, confirm) => house.permit(id, confirm ? { preset, confirm } : { preset })}
         onModel={(model) => void house.setModel(id, model)}
       />
-      <aside className={desk ? "desk" : "desk idle"} aria-label={words.shell.toDecide} data-region="" tabIndex={-1}>
-        <div className="desk-head">
-          <h2>{words.shell.toDecide}</h2>
-          {waiting > 0 && <span className="count">{waiting}</span>}
-          {elsewhere > 0 && (
+      <DeskColumn
+        label={words.shell.toDecide}
+        idle={!desk}
+        waiting={waiting}
+        session={id}
+        headed
+        panel={panel}
+        onPanel={onPanel}
+        onDecide={onDecide}
+        aside={
+          elsewhere > 0 && (
             <button type="button" className="link" onClick={onInbox}>
               {words.shell.elsewhere(elsewhere)}
             </button>
-          )}
-        </div>
-        <div className="desk-in">
-          <Desk session={id} chosen={ask} onChoose={choose} total={summary?.openAsks} />
-          {!desk && (
-            <div className="desk-empty">
-              <p>{words.shell.nothingWaits}</p>
-              <p className="sub">{words.shell.nothingWaitsText}</p>
-            </div>
-          )}
-        </div>
-      </aside>
+          )
+        }
+      >
+        <Desk session={id} chosen={ask} onChoose={choose} total={summary?.openAsks} />
+        {!desk && (
+          <div className="desk-empty">
+            <p>{words.shell.nothingWaits}</p>
+            <p className="sub">{words.shell.nothingWaitsText}</p>
+          </div>
+        )}
+      </DeskColumn>
       <Sheet open={renaming !== null} onClose={() => setRenaming(null)} title={words.shell.rename}>
         <form
           className="form"

@@ -1,5 +1,5 @@
 import { oneLine } from "../text/visible";
-import type { AskView, SessionName, Summary } from "../wire/shapes";
+import type { SessionName, Summary } from "../wire/shapes";
 import type { Words } from "../words/words";
 
 const tail = (path: string) => path.split("/").filter(Boolean).at(-1) ?? path;
@@ -13,8 +13,8 @@ export const titleOfSession = (session: Pick<Summary, "name">, words: Words): st
 export const longTitle = (session: Pick<Summary, "name" | "cwd">, words: Words): string =>
   [titleOfSession(session, words), session.name.origin === "message" ? words.shell.namedAfterMessage : "", oneLine(session.cwd, 300)].filter(Boolean).join("\n");
 
-/** What an ask's session is called: as the list of sessions has it now, else as the ask was told. */
-export const nameOfSession = (ask: AskView, sessions: Summary[] | null, words: Words): string => titleOf(sessions?.find((one) => one.id === ask.session)?.name ?? ask.sessionName, words);
+/** What the session of something that waits is called: as the list of sessions has it now, else as it was told. */
+export const nameOfSession = (ask: { session: string; sessionName: SessionName }, sessions: Summary[] | null, words: Words): string => titleOf(sessions?.find((one) => one.id === ask.session)?.name ?? ask.sessionName, words);
 
 /** What a session is called of which only the folder is known yet. */
 export const folderName = (cwd: string): SessionName => ({ text: tail(cwd), origin: "folder" });

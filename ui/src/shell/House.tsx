@@ -1,7 +1,12 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { Announcer } from "../ask/Announcer";
-import { Desk, openAsks } from "../ask/Desk";
+import { Overlay } from "../half";
+import { Announcer } from "../inbox/Announcer";
+import { Desk } from "../inbox/Desk";
+import { DeskColumn } from "../inbox/DeskColumn";
 import { Inbox, isTyping } from "../inbox/Inbox";
+import { openMatters, totalWaiting } from "../inbox/matters";
+import { usePanel } from "../inbox/usePanel";
+import { Panel } from "../plugin/Panel";
 import { titleOfSession } from "../session/name";
 import { SessionPage } from "../session/SessionPage";
 import { Icon } from "../theme/icons";
@@ -13,6 +18,7 @@ import { NewSession } from "./NewSession";
 import { type Place, usePlace } from "./place";
 import type { Preferences } from "./preferences";
 import { KeyList, Settings } from "./Settings";
+import { Sheet } from "./Sheet";
 import { Sidebar } from "./Sidebar";
 import { Start } from "./Start";
 
@@ -57,12 +63,13 @@ const Told = () => {
 
 /** The whole page once this browser is signed in. */
 export const HousePage = ({ preferences, onPreferences }: { preferences: Preferences; onPreferences: (next: Preferences) => void }) => {
-  const { sessions, asks, askTotal } = useHouseState();
+  const state = useHouseState();
+  const { sessions } = state;
   const words = useWords();
   const [place, go] = usePlace();
   const [sheet, setSheet] = useState<"" | "new" | "settings" | "keys">("");
   const [drawer, setDrawer] = useState(false);
-  const total = Math.max(askTotal, openAsks(asks).length);
+  const total = totalWaiting(state);
   const visit = useCallback(
     (next: Place) => {
       setDrawer(false);
@@ -73,6 +80,11 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
   const chosen = place.page === "start" ? null : place.ask;
   const sessionId = place.page === "session" ? place.id : null;
   const chooseHere = useCallback((ask: string | null) => sessionId && go({ page: "session", id: sessionId, ask }, true), [go, sessionId]);
+  const panel = usePanel(useMemo(() => (place.page === "start" ? "none" : sessionId ? { session: sessionId } : "all"), [place.page, sessionId]));
+  const decide = (run: string, session: string) => {
+    panel.setOpen(false);
+    visit(place.page === "inbox" ? { page: "inbox", ask: run } : { page: "session", id: session, ask: run });
+  };
   const chooseInbox = useCallback((ask: string | null) => go({ page: "inbox", ask }, true), [go]);
 
   const title = useMemo(() => {
@@ -123,7 +135,7 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
         </a>
       </nav>
       <div className={`app ${place.page === "start" ? "two" : ""} page-${place.page}`}>
-        <Sidebar place={place} go={visit} onNew={() => setSheet("new")} onSettings={() => setSheet("settings")} onKeys={() => setSheet("keys")} drawer={drawer} onCloseDrawer={() => setDrawer(false)} />
+        <Sidebar place={place} go={visit} onNew={() => setSheet("new")} onSettings={() => setSheet("settings")} onKeys={() => setSheet("keys")} onPlugins={() => (setDrawer(false), panel.setOpen(!panel.open || !panel.inDesk))} drawer={drawer} onCloseDrawer={() => setDrawer(false)} />
         {place.page === "start" && <Start onNew={() => setSheet("new")} menu={menu} />}
         {place.page === "session" && (
           <SessionPage
@@ -133,6 +145,9 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
             onChoose={chooseHere}
             onInbox={() => visit({ page: "inbox", ask: null })}
             onGone={() => visit({ page: "start" })}
+            panel={panel.inDesk ? panel.open : null}
+            onPanel={panel.setOpen}
+            onDecide={decide}
             menu={menu}
           />
         )}
@@ -141,14 +156,12 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
             <header className="head">
               {menu}
               <h1>{words.inbox.title}</h1>
-              <span className="sub">{words.inbox.asks(total, new Set(openAsks(asks).map((ask) => ask.session)).size)}</span>
+              <span className="sub">{words.inbox.asks(total, new Set(openMatters(state).map((one) => one.session)).size)}</span>
             </header>
             <Inbox chosen={chosen} onChoose={chooseInbox} keys={preferences.keys} />
-            <aside className={chosen || total ? "desk" : "desk idle"} aria-label={words.inbox.selected} data-region="" tabIndex={-1}>
-              <div className="desk-in">
-                <Desk chosen={chosen} onChoose={chooseInbox} onSession={(id) => visit({ page: "session", id, ask: chosen })} total={total} />
-              </div>
-            </aside>
+            <DeskColumn label={words.inbox.selected} idle={!chosen && !total} waiting={total} session={null} panel={panel.inDesk ? panel.open : null} onPanel={panel.setOpen} onDecide={decide}>
+              <Desk chosen={chosen} onChoose={chooseInbox} onSession={(id) => visit({ page: "session", id, ask: chosen })} total={total} />
+            </DeskColumn>
           </>
         )}
         <Lost />
@@ -156,6 +169,15 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
       {drawer && <div className="shade" onClick={() => setDrawer(false)} />}
       <Announcer />
       <Told />
+      <Overlay />
+      <Sheet open={panel.open && !panel.inDesk} onClose={() => panel.setOpen(false)} title={words.plugin.panel} wide>
+        <Panel session={sessionId} onDecide={decide} />
+        <div className="pair">
+          <button type="button" className="btn" onClick={() => panel.setOpen(false)}>
+            {words.keys.close}
+          </button>
+        </div>
+      </Sheet>
       <NewSession
         open={sheet === "new"}
         onClose={() => setSheet("")}

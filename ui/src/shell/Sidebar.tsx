@@ -1,5 +1,7 @@
 import { useState } from "react";
-import { openAsks } from "../ask/Desk";
+import { Seat } from "../half";
+import { openMatters, totalWaiting } from "../inbox/matters";
+import { waitingCount } from "../plugin/rows";
 import { longTitle, titleOfSession } from "../session/name";
 import { oneLine } from "../text/visible";
 import { Icon, Wordmark } from "../theme/icons";
@@ -64,18 +66,21 @@ interface SidebarProps {
   onNew: () => void;
   onSettings: () => void;
   onKeys: () => void;
+  onPlugins: () => void;
   drawer: boolean;
   onCloseDrawer: () => void;
 }
 
 /** All sessions by folder, with a mark where an answer is waited for; waiting outranks everything else. */
-export const Sidebar = ({ place, go, onNew, onSettings, onKeys, drawer, onCloseDrawer }: SidebarProps) => {
-  const { sessions, asks, askTotal, connection, config } = useHouseState();
+export const Sidebar = ({ place, go, onNew, onSettings, onKeys, onPlugins, drawer, onCloseDrawer }: SidebarProps) => {
+  const state = useHouseState();
+  const { sessions, connection, config, plugins } = state;
   const words = useWords();
   const [archived, setArchived] = useState(false);
-  const open = openAsks(asks);
-  const total = Math.max(askTotal, open.length);
-  const waitingOf = (session: Summary) => Math.max(session.openAsks, open.filter((ask) => ask.session === session.id).length);
+  const open = openMatters(state);
+  const total = totalWaiting(state);
+  const asking = waitingCount(plugins);
+  const waitingOf = (session: Summary) => Math.max(session.openAsks, open.filter((one) => one.session === session.id).length);
   const shown = (sessions ?? []).filter((session) => archived || !session.archived || session.openAsks > 0);
   const hidden = (sessions ?? []).filter((session) => session.archived).length;
   const folders = new Map<string, Summary[]>();
@@ -139,6 +144,22 @@ export const Sidebar = ({ place, go, onNew, onSettings, onKeys, drawer, onCloseD
         )}
       </nav>
       <div className="side-foot">
+        <Seat name="sidebar.footer.action" />
+        {plugins !== null && plugins.length > 0 && (
+          <button type="button" className={asking ? "srow big c-wait" : "srow big"} onClick={onPlugins}>
+            <Icon name="blocks" />
+            <span className="t">{words.plugin.panel}</span>
+            <span className="a">
+              <span className="vh">{words.plugin.badge(plugins.length, asking)}</span>
+              <span aria-hidden="true">{plugins.length}</span>
+              {asking > 0 && (
+                <span className="count" aria-hidden="true">
+                  {asking}
+                </span>
+              )}
+            </span>
+          </button>
+        )}
         <button type="button" className="srow big" onClick={onSettings}>
           <Icon name="gear" />
           <span className="t">{words.shell.settings}</span>

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 /** Every drawing of the page, on a grid of 16; strokes take the colour of their text. */
 const shapes = {
   alert: <path d="M8 2.3 14.3 13.3H1.7zM8 6.5v3.2M8 11.5v.1" />,
+  blocks: <path d="M2.5 9h4.5v4.500H2.5zM9 9h4.500v4.500H9zM5.750 2.500h4.500V7h-4.500z" />,
   check: <path d="m3 8.5 3.2 3.2L13 4.8" />,
   cross: <path d="m3.5 3.5 9 9m0-9-9 9" />,
   denied: <><path d="M8 1.8 13 3.6v4c0 3.2-2.2 5.6-5 6.6-2.8-1-5-3.4-5-6.6v-4z" /><path d="m5.8 5.8 4.4 4.4m0-4.4-4.4 4.4" /></>,
@@ -19,6 +20,8 @@ const shapes = {
   next: <path d="M6 3.5 10.5 8 6 12.5" />,
   off: <path d="M2 2l12 12M5.2 9.3a4 4 0 0 1 2.3-1.2M3 6.8a7.3 7.3 0 0 1 2-1.3M10.9 9.3l-.5-.4M13 6.8a7.3 7.3 0 0 0-5.8-2M8 12.3v.1" />,
   pen: <path d="m3.2 11.3.7-2.9 6.6-6.5a1.35 1.35 0 0 1 1.9 0l.5.5a1.35 1.35 0 0 1 0 1.9L6.3 10.7zM9.3 3.1l2.4 2.4M2.5 14h11" />,
+  play: <path d="M5 3.3v9.4l7.5-4.7z" />,
+  plug: <path d="M6 2v3.5M10 2v3.5M4.5 5.5h7v2a3.5 3.5 0 0 1-7 0zM8 11v3" />,
   plus: <path d="M8 3v10M3 8h10" />,
   prev: <path d="M10 3.5 5.5 8l4.5 4.5" />,
   repeat: <path d="M3 7.5A5 5 0 0 1 12.5 6M13 3v3h-3M13 8.5A5 5 0 0 1 3.5 10M3 13v-3h3" />,
@@ -26,11 +29,13 @@ const shapes = {
   send: <path d="M8 13V3.5M4 7.2 8 3.2l4 4" />,
   shield: <path d="M8 1.8 13 3.6v4c0 3.2-2.2 5.6-5 6.6-2.8-1-5-3.4-5-6.6v-4z" />,
   slash: <><circle cx="8" cy="8" r="5.75" /><path d="m4 12 8-8" /></>,
+  start: <><circle cx="8" cy="8" r="5.75" strokeDasharray="3 2.2" /><path d="M8 5v3" /></>,
   stop: <rect x="4" y="4" width="8" height="8" rx="1" />,
   tool: <path d="M3 4.5 6 7.5 3 10.5M7.5 11.5h5.5" />,
   undo: <path d="M3 6.5h7a3.5 3.5 0 0 1 0 7H6M5.5 3.5l-3 3 3 3" />,
   unknown: <><circle cx="8" cy="8" r="5.75" strokeDasharray="2.4 2.1" /><path d="M6.3 6.3c.3-1.3 3.4-1.3 3.4.3 0 1.2-1.7 1.2-1.7 2.5M8 11.3v.1" /></>,
   wait: <><circle cx="8" cy="8" r="5.75" /><path d="M8 4.8V8l2.2 1.4" /></>,
+  window: <><rect x="2" y="3" width="12" height="10" rx="1.5" /><path d="M2 6h12M8 8.2v3m-1.5-1.4L8 11.3l1.5-1.5" /></>,
   work: <path d="M13.75 8A5.75 5.75 0 1 1 8 2.25" />,
 } satisfies Record<string, ReactNode>;
 

@@ -1,4 +1,4 @@
-import type { PersonOutcome } from "../ask/answering";
+import type { Answering, PersonOutcome } from "../ask/answering";
 import { type Client, NotPlacet, Refused } from "./client";
 import { newKey } from "./key";
 import type { Decision, Receipt } from "./shapes";
@@ -65,21 +65,23 @@ export class Answers {
   private notDelivered(id: string, outcome: PersonOutcome, error: unknown): void {
     const settled = this.ledger.now.answers[id]?.state;
     if (settled === "settled" || settled === "lost") return; // the log was faster than the answer
-    if (!(error instanceof Refused)) {
-      if (error instanceof NotPlacet) this.ledger.set({ connection: { state: "impostor", since: Date.now() } });
-      this.ledger.setAnswer(id, { state: "unknown", outcome });
-      return;
-    }
-    const body = error.body as { reason?: string; why?: string; decision?: Decision } | null;
-    if (error.status === 409 && body?.decision) {
-      const now = this.ledger.now.asks[id]!;
-      this.ledger.setAsk({ ...now, state: "decided", decision: body.decision });
-      this.ledger.setAnswer(id, { state: "lost", outcome, decision: body.decision });
-    } else if (error.status === 422) {
-      this.ledger.setAnswer(id, { state: "refused", outcome, why: body?.why ?? error.message, stale: body?.why?.startsWith("the digest") ?? false });
-      this.rereadAsk(id);
-    } else if (error.status === 503) this.ledger.setAnswer(id, { state: "not-recorded", outcome });
-    else if (error.status >= 500) this.ledger.setAnswer(id, { state: "unknown", outcome });
-    else this.ledger.setAnswer(id, { state: "refused", outcome, why: error.message, stale: false });
+    const answer = undelivered<PersonOutcome, Decision>(outcome, error, this.ledger);
+    if (answer.state === "lost") this.ledger.setAsk({ ...this.ledger.now.asks[id]!, state: "decided", decision: answer.decision });
+    this.ledger.setAnswer(id, answer);
+    if (error instanceof Refused && error.status === 422) this.rereadAsk(id);
   }
+}
+
+/** What became of an answer that was not accepted: who was first, why it does not fit, or that nobody knows. */
+export function undelivered<Said extends string, Past>(outcome: Said, error: unknown, ledger: Ledger): Exclude<Answering<Said, Past>, { state: "none" | "sending" | "settled" }> {
+  if (!(error instanceof Refused)) {
+    if (error instanceof NotPlacet) ledger.set({ connection: { state: "impostor", since: Date.now() } });
+    return { state: "unknown", outcome };
+  }
+  const body = error.body as { why?: string; decision?: Past } | null;
+  if (error.status === 409 && body?.decision) return { state: "lost", outcome, decision: body.decision };
+  if (error.status === 422) return { state: "refused", outcome, why: body?.why ?? error.message, stale: body?.why?.startsWith("the digest") ?? false };
+  if (error.status === 503) return { state: "not-recorded", outcome };
+  if (error.status >= 500) return { state: "unknown", outcome };
+  return { state: "refused", outcome, why: error.message, stale: false };
 }

@@ -1,7 +1,10 @@
 import { type Answering, type PersonOutcome, noAnswer } from "../ask/answering";
 import { Answers } from "./answers";
 import { Client, NoAnswer, Refused } from "./client";
+import { Consents } from "./consents";
 import { type PageKey, newKey } from "./key";
+import { Plugins } from "./plugins";
+import { Reader } from "./reader";
 import { Reading } from "./reading";
 import type { Summary } from "./shapes";
 import { type HouseState, Ledger, type Outgoing, type SessionView } from "./state";
@@ -15,13 +18,18 @@ export class House {
   private readonly answers: Answers;
   private readonly reading: Reading;
   private readonly stream: SharedStream;
+  readonly consents: Consents;
+  readonly plugins: Plugins;
   readonly subscribe = this.ledger.subscribe;
   readonly snapshot = (): HouseState => this.ledger.now;
 
   constructor(key: PageKey, onUnlinked: () => void) {
     this.client = new Client(key);
     this.answers = new Answers(this.client, this.ledger, (id) => void this.reading.loadAsk(id), () => void this.reading.loadAsks());
-    this.reading = new Reading(this.client, this.ledger, this.answers, onUnlinked);
+    const reader = new Reader(this.client, this.ledger, onUnlinked);
+    this.consents = new Consents(this.client, reader, this.ledger);
+    this.plugins = new Plugins(this.client, reader, this.ledger);
+    this.reading = new Reading(this.client, reader, this.ledger, this.answers, this.consents, this.plugins, onUnlinked);
     this.stream = new SharedStream(this.client, (news) => this.reading.hear(news));
   }
 

@@ -2,6 +2,9 @@ import { folderName } from "../session/name";
 import { blank, byOf, decisionOf, fold } from "../session/fold";
 import type { Answers } from "./answers";
 import { type Client, NotPlacet, Refused } from "./client";
+import type { Consents } from "./consents";
+import type { Plugins } from "./plugins";
+import type { Reader } from "./reader";
 import type { AskView, Asks, Browser, Config, Delta, EventPage, Json, LogEvent, SessionPage, Subject, Summary } from "./shapes";
 import { type Ledger, type SessionView, emptyView } from "./state";
 import type { News } from "./stream";
@@ -17,8 +20,11 @@ export class Reading {
 
   constructor(
     private readonly client: Client,
+    private readonly reader: Reader,
     private readonly ledger: Ledger,
     private readonly answers: Answers,
+    private readonly consents: Consents,
+    private readonly plugins: Plugins,
     private readonly onUnlinked: () => void,
   ) {}
 
@@ -67,6 +73,8 @@ export class Reading {
     if (views[id]) this.ledger.setView(id, { ...emptyView, state: "missing", removedBy: byOf(by)?.name ?? "" });
     void this.loadSessions();
     this.ledger.soon("asks", 150, () => void this.loadAsks());
+    this.consents.forget(id);
+    this.plugins.forget(id);
   }
 
   private log(event: LogEvent): void {
@@ -79,6 +87,10 @@ export class Reading {
     }
     if (event.type === "approval/asked") this.asked(event);
     else if (event.type === "approval/decided") this.decided(event);
+    else if (event.type.startsWith("cordis/")) {
+      this.consents.hear(event);
+      this.plugins.hear(event);
+    }
     if (view && switches.has(event.type)) this.ledger.soon(`session ${event.session}`, 120, () => void this.loadSession(event.session));
     if (event.type !== "step/start" && event.type !== "step/end" && event.type !== "tool/call" && event.type !== "tool/started") this.ledger.soon("sessions", 120, () => void this.loadSessions());
   }
@@ -120,51 +132,36 @@ export class Reading {
   // ── reading ──────────────────────────────────────────────────
 
   async refresh(): Promise<void> {
-    await Promise.all([this.loadConfig(), this.loadSessions(), this.loadAsks()]);
+    await Promise.all([this.loadConfig(), this.loadSessions(), this.loadAsks(), this.consents.load(), this.plugins.load()]);
     for (const [id, view] of Object.entries(this.ledger.now.views)) if (view.state !== "missing") void this.loadSession(id);
   }
 
-  private async quietly<T>(act: () => Promise<T>): Promise<T | null> {
-    try {
-      return await act();
-    } catch (error) {
-      if (error instanceof Refused && error.code === "not-linked") this.onUnlinked();
-      if (error instanceof NotPlacet) this.ledger.set({ connection: { state: "impostor", since: Date.now() } });
-      return null;
-    }
-  }
-
   async loadConfig(): Promise<void> {
-    const config = await this.quietly(() => this.client.get<Config>("/api/config"));
+    const config = await this.reader.get<Config>("/api/config");
     if (config) this.ledger.set({ config });
   }
 
   async loadBrowsers(): Promise<void> {
-    const answer = await this.quietly(() => this.client.get<{ pages: Browser[] }>("/api/pages"));
+    const answer = await this.reader.get<{ pages: Browser[] }>("/api/pages");
     if (answer) this.ledger.set({ browsers: answer.pages });
   }
 
   async loadSessions(): Promise<void> {
-    const answer = await this.quietly(() => this.client.get<{ sessions: Summary[] }>("/api/sessions"));
+    const answer = await this.reader.get<{ sessions: Summary[] }>("/api/sessions");
     if (answer) this.ledger.set({ sessions: answer.sessions });
-    else this.again("sessions", () => void this.loadSessions());
-  }
-
-  /** What could not be read is read again, so that no count and no mark stays behind the log. */
-  private again(what: string, read: () => void): void {
-    if (!["unlinked", "impostor"].includes(this.ledger.now.connection.state)) this.ledger.soon(what, 2000, read);
+    else this.reader.again("sessions", () => void this.loadSessions());
   }
 
   async loadAsks(): Promise<void> {
-    const answer = await this.quietly(() => this.client.get<Asks>("/api/asks?state=open"));
+    const answer = await this.reader.get<Asks>("/api/asks?state=open");
     if (answer) this.takeAsks(answer.asks, answer.total, answer.next, true);
-    else this.again("asks", () => void this.loadAsks());
+    else this.reader.again("asks", () => void this.loadAsks());
   }
 
   async moreAsks(): Promise<void> {
     const cursor = this.ledger.now.askNext;
     if (!cursor) return;
-    const answer = await this.quietly(() => this.client.get<Asks>(`/api/asks?state=open&cursor=${encodeURIComponent(cursor)}`));
+    const answer = await this.reader.get<Asks>(`/api/asks?state=open&cursor=${encodeURIComponent(cursor)}`);
     if (answer) this.takeAsks(answer.asks, answer.total, answer.next, false);
   }
 
@@ -178,7 +175,7 @@ export class Reading {
   }
 
   async loadAsk(id: string): Promise<void> {
-    const ask = await this.quietly(() => this.client.get<AskView>(`/api/asks/${id}`));
+    const ask = await this.reader.get<AskView>(`/api/asks/${id}`);
     if (ask) this.ledger.set({ asks: { ...this.ledger.now.asks, [id]: merged(this.ledger.now.asks[id], ask) } });
   }
 
@@ -209,7 +206,7 @@ export class Reading {
   async loadOlder(id: string): Promise<void> {
     const view = this.ledger.now.views[id];
     if (!view || view.before === null) return;
-    const answer = await this.quietly(() => this.client.get<EventPage>(`/api/sessions/${id}/events?before=${view.before}&limit=200`));
+    const answer = await this.reader.get<EventPage>(`/api/sessions/${id}/events?before=${view.before}&limit=200`);
     if (!answer) return;
     const now = this.ledger.now.views[id]!;
     const events = [...answer.events, ...now.events];

@@ -21,6 +21,18 @@ export type LogEvent = Omit<wire.WireEvent, "data"> & { data: { [name: string]: 
 export type EventPage = Omit<wire.EventPage, "events"> & { events: LogEvent[] };
 export type SessionPage = Omit<wire.SessionView, "events" | "asks"> & { events: LogEvent[]; asks: AskView[] };
 
+export type PluginView = wire.PluginView;
+export type Width = "package" | "future";
+export type ConsentDecision = wire.ConsentDecision;
+/** A request for consent; its code, once it was read, and how it was settled. */
+export type Consent = wire.ConsentRow & { whole: ConsentCode | null; decision: ConsentDecision | null };
+export interface ConsentCode {
+  /** Exactly what the digest covers: both halves in the escaped form. One object as long as they are the same. */
+  signed: { host: string | null; client: string | null };
+  wants: wire.Wants;
+  before: wire.EarlierCode | null;
+}
+
 /** What `doctor` says about the sandbox of this machine. */
 export interface SandboxReport {
   chosen: string | null;

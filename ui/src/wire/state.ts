@@ -1,7 +1,8 @@
-import { type Answering } from "../ask/answering";
+import type { Answering } from "../ask/answering";
+import type { ConsentAnswering } from "../plugin/answer";
 import { type Talk, blank } from "../session/fold";
 import type { JobView } from "./types";
-import type { AskView, Browser, Config, LogEvent, Partial, Preset, Summary } from "./shapes";
+import type { AskView, Browser, Config, Consent, LogEvent, Partial, PluginView, Preset, Summary } from "./shapes";
 import type { Connection } from "./stream";
 
 export interface Outgoing {
@@ -34,6 +35,15 @@ export interface HouseState {
   askTotal: number;
   askNext: string | null;
   answers: Record<string, Answering>;
+  /** Requests for consent, by run; open ones, and those that were settled while this page looked. */
+  consents: Record<string, Consent>;
+  consentTotal: number;
+  consentNext: string | null;
+  consentAnswers: Record<string, ConsentAnswering>;
+  /** The plugins of all sessions, null until they were read. */
+  plugins: PluginView[] | null;
+  /** The last reading of the plugins failed; the rows are older than they look. */
+  pluginsStale: boolean;
   notes: Record<string, string>;
   outbox: Record<string, Outgoing[]>;
   /** The browsers that are signed in, once somebody looked. */
@@ -49,7 +59,8 @@ export type Change<T> = { [K in keyof T]?: T[K] };
 export class Ledger {
   now: HouseState = {
     connection: { state: "connecting", since: Date.now() },
-    config: null, sessions: null, views: {}, asks: {}, askTotal: 0, askNext: null, answers: {}, notes: {}, outbox: {}, browsers: null, told: null,
+    config: null, sessions: null, views: {}, asks: {}, askTotal: 0, askNext: null, answers: {},
+    consents: {}, consentTotal: 0, consentNext: null, consentAnswers: {}, plugins: null, pluginsStale: false, notes: {}, outbox: {}, browsers: null, told: null,
   };
   private readonly listeners = new Set<() => void>();
   private readonly timers: Record<string, ReturnType<typeof setTimeout>> = {};
@@ -72,6 +83,12 @@ export class Ledger {
   }
   setAnswer(id: string, answer: Answering): void {
     this.set({ answers: { ...this.now.answers, [id]: answer } });
+  }
+  setConsent(consent: Consent): void {
+    this.set({ consents: { ...this.now.consents, [consent.run]: consent } });
+  }
+  setConsentAnswer(run: string, answer: ConsentAnswering): void {
+    this.set({ consentAnswers: { ...this.now.consentAnswers, [run]: answer } });
   }
   setOutbox(session: string, outbox: Outgoing[]): void {
     this.set({ outbox: { ...this.now.outbox, [session]: outbox } });

@@ -1,6 +1,7 @@
 import { ask } from "./ask/de";
 import type { Words } from "./en";
 import { jobs } from "./jobs";
+import { plugin } from "./plugin/de";
 
 const many = (n: number, one: string, more: string) => `${n.toLocaleString("de")} ${n === 1 ? one : more}`;
 
@@ -289,6 +290,7 @@ export const de: Words = {
   },
 
   jobs: jobs.de,
+  plugin,
   marks: { tab: "Tabulator" },
   time: { today: "heute" },
 };

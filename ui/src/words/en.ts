@@ -1,5 +1,6 @@
 import { ask } from "./ask/en";
 import { jobs } from "./jobs";
+import { plugin } from "./plugin/en";
 
 const many = (n: number, one: string, more: string) => `${n.toLocaleString("en")} ${n === 1 ? one : more}`;
 
@@ -298,6 +299,7 @@ export const en = {
   },
 
   jobs: jobs.en,
+  plugin,
   marks: { tab: "tab" },
   time: { today: "today" },
 };

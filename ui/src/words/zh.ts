@@ -1,6 +1,7 @@
 import { ask } from "./ask/zh";
 import type { Words } from "./en";
 import { jobs } from "./jobs";
+import { plugin } from "./plugin/zh";
 
 const n0 = (n: number) => n.toLocaleString("zh");
 
@@ -289,6 +290,7 @@ export const zh: Words = {
   },
 
   jobs: jobs.zh,
+  plugin,
   marks: { tab: "制表符" },
   time: { today: "今天" },
 };

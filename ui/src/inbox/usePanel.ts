@@ -1,0 +1,30 @@
+import { useEffect, useRef, useState } from "react";
+import { useNarrow } from "../ask/reach";
+import { useHouseState } from "../wire/useHouse";
+import { openMatters } from "./matters";
+
+/**
+ * Whether the plugins are on screen. They come by themselves when a request appears that no sheet on this desk shows (M6),
+ * and leave when something comes to lie on the desk. Where they would cover what the person does, only the mark counts up.
+ */
+export const usePanel = (desk: "none" | "all" | { session: string }) => {
+  const { asks, consents } = useHouseState();
+  const narrow = useNarrow();
+  const [open, setOpen] = useState(false);
+  const known = useRef<Set<string> | null>(null);
+  const session = typeof desk === "object" ? desk.session : null;
+  const inDesk = desk !== "none" && !narrow;
+
+  useEffect(() => {
+    const all = openMatters({ asks, consents });
+    const fresh = all.filter((one) => known.current !== null && !known.current.has(one.id));
+    known.current ??= new Set();
+    for (const one of all) known.current.add(one.id);
+    if (!fresh.length || !inDesk) return;
+    const here = (one: (typeof all)[number]) => desk === "all" || one.session === session;
+    if (fresh.some(here)) setOpen(false);
+    else if (fresh.some((one) => one.kind === "consent") && !all.some(here)) setOpen(true);
+  }, [asks, consents, desk, session, inDesk]);
+
+  return { open, setOpen, inDesk };
+};

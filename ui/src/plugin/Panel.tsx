@@ -1,0 +1,121 @@
+import { useEffect, useState } from "react";
+import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
+import { nameOfSession } from "../session/name";
+import { Sheet } from "../shell/Sheet";
+import { Icon } from "../theme/icons";
+import type { PluginView } from "../wire/shapes";
+import type { PackageText } from "../wire/types";
+import { useHouse, useHouseState } from "../wire/useHouse";
+import { useWords } from "../words/words";
+import { Agreed } from "./Agreed";
+import { Half } from "./Code";
+import { PluginRow } from "./PluginRow";
+import { halfOf } from "./reading";
+import { grouped } from "./rows";
+
+interface PanelProps {
+  /** The session on screen, whose plugins come first. */
+  session: string | null;
+  onDecide: (run: string, session: string) => void;
+}
+
+/** Both halves of one version, to read; nothing can be answered here. */
+const Reader = ({ of, onClose }: { of: { plugin: string; name: string } | null; onClose: () => void }) => {
+  const house = useHouse();
+  const words = useWords();
+  const [text, setText] = useState<PackageText | null | "none">(null);
+  useEffect(() => {
+    let live = true;
+    setText(null);
+    if (of) void house.plugins.source(of.plugin, of.name).then((found) => live && setText(found ?? "none"));
+    return () => {
+      live = false;
+    };
+  }, [house, of]);
+  const halves = text && text !== "none" ? (["client", "host"] as const).flatMap((name) => (text[name] === null ? [] : [halfOf(name, text[name])])) : [];
+  return (
+    <Sheet open={of !== null} onClose={onClose} title={of ? `${of.plugin}, ${of.name}` : ""} wide>
+      {halves.length > 0 ? (
+        <Tabs>
+          <TabList className="tabs" aria-label={words.plugin.code}>
+            {halves.map((half) => (
+              <Tab id={half.name} key={half.name}>
+                {words.plugin.half[half.name]}
+              </Tab>
+            ))}
+          </TabList>
+          {halves.map((half) => (
+            <TabPanel id={half.name} className="tab" key={half.name}>
+              <Half half={half} />
+            </TabPanel>
+          ))}
+        </Tabs>
+      ) : (
+        <p className="sub" role="status">
+          {text === "none" ? words.plugin.undone("") : words.plugin.holdReading}
+        </p>
+      )}
+      <div className="pair">
+        <button type="button" className="btn" onClick={onClose}>
+          {words.keys.close}
+        </button>
+      </div>
+    </Sheet>
+  );
+};
+
+/** All plugins of all sessions: what runs, what waits, what failed, and what was agreed to. */
+export const Panel = ({ session, onDecide }: PanelProps) => {
+  const house = useHouse();
+  const { plugins, pluginsStale, sessions, connection } = useHouseState();
+  const words = useWords();
+  const [reading, setReading] = useState<{ plugin: string; name: string } | null>(null);
+  const online = connection.state === "up";
+  useEffect(() => {
+    if (online) void house.plugins.load();
+  }, [house, online]);
+  const all = plugins ?? [];
+  const { here, others } = grouped(all, session);
+  const name = (plugin: PluginView) => nameOfSession(plugin, sessions, words);
+  const rows = (list: PluginView[], named: boolean) => (
+    <ul>
+      {list.map((plugin) => (
+        <PluginRow key={plugin.plugin} plugin={plugin} of={named ? name(plugin) : null} online={online} onDecide={onDecide} onRead={(id, version) => setReading({ plugin: id, name: version })} />
+      ))}
+    </ul>
+  );
+  return (
+    <div className="panel">
+      {pluginsStale && all.length > 0 && (
+        <p className="hold" role="status">
+          <Icon name="alert" />
+          <span>{words.plugin.stale}</span>
+        </p>
+      )}
+      {all.length === 0 && (
+        <div className="desk-empty">
+          <p>{plugins === null ? words.shell.loading : words.plugin.noPlugins}</p>
+          <p className="sub">{words.plugin.noPluginsText}</p>
+        </div>
+      )}
+      {here.length > 0 && (
+        <section aria-labelledby="pl-here">
+          <h3 className="eyebrow" id="pl-here">
+            {words.plugin.thisSession(name(here[0]!))}
+          </h3>
+          {rows(here, false)}
+        </section>
+      )}
+      {others.length > 0 && (
+        <section aria-labelledby="pl-others">
+          <h3 className="eyebrow" id="pl-others">
+            {session === null ? words.plugin.allSessions : words.plugin.otherSessions}
+          </h3>
+          {rows(others, true)}
+        </section>
+      )}
+      <Agreed plugins={all} online={online} />
+      <Reader of={reading} onClose={() => setReading(null)} />
+    </div>
+  );
+};

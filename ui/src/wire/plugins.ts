@@ -1,0 +1,116 @@
+import { type Client, NoAnswer, Refused } from "./client";
+import { newKey } from "./key";
+import type { Reader } from "./reader";
+import type { Json, LogEvent, PluginView } from "./shapes";
+import type { Ledger } from "./state";
+import type { ClientSource, HalfFailure, Invoked, PackageText, PluginEnded, Plugins as Inventory, RunReceipt, Taken, Verdict } from "./types";
+
+/** What kept a gesture from being done, in the server's words; empty where there was no answer. */
+export interface Undone {
+  refused: string;
+  code: string;
+}
+
+/** The inventory of plugins and what people do with them. It is read as a whole, one reading at a time. */
+export class Plugins {
+  private reading: Promise<void> | null = null;
+  private stale = false;
+
+  constructor(
+    private readonly client: Client,
+    private readonly reader: Reader,
+    private readonly ledger: Ledger,
+  ) {}
+
+  hear(event: LogEvent): void {
+    if (event.type !== "cordis/called") this.ledger.soon("plugins", 60, () => void this.load());
+  }
+
+  forget(session: string): void {
+    this.ledger.set({ plugins: this.ledger.now.plugins?.filter((one) => one.session !== session) ?? null });
+    this.ledger.soon("plugins", 60, () => void this.load());
+  }
+
+  /** Reads the inventory; what is asked for during a reading is read once more after it, so that the last word is the newest. */
+  load(): Promise<void> {
+    if (this.reading) {
+      this.stale = true;
+      return this.reading;
+    }
+    this.reading = this.read().finally(() => {
+      this.reading = null;
+      if (this.stale) void this.load();
+    });
+    return this.reading;
+  }
+
+  private async read(): Promise<void> {
+    this.stale = false;
+    const answer = await this.reader.get<Inventory>("/api/plugins");
+    if (answer) return this.ledger.set({ plugins: answer.plugins, pluginsStale: false });
+    this.ledger.set({ pluginsStale: true });
+    this.reader.again("plugins", () => void this.load());
+  }
+
+  /** Both halves of a package, to read. */
+  source(plugin: string, name: string): Promise<PackageText | null> {
+    return this.reader.get<PackageText>(`/api/plugins/${plugin}/packages/${name}`);
+  }
+
+  // ── gestures: each gives null where it was done ──────────────
+
+  async run(plugin: string, name: string, mode: "run" | "update"): Promise<RunReceipt | Undone> {
+    try {
+      return await this.client.post<RunReceipt>(`/api/plugins/${plugin}/run`, { package: name, mode, key: newKey() });
+    } catch (error) {
+      return undone(error);
+    } finally {
+      void this.load();
+    }
+  }
+
+  stop(plugin: string): Promise<Undone | null> {
+    return this.gesture<PluginEnded>(plugin, "stop", {});
+  }
+  remove(plugin: string): Promise<Undone | null> {
+    return this.gesture<PluginEnded>(plugin, "undefine", {});
+  }
+  revoke(plugin: string, what: { package: string } | { future: true }): Promise<Undone | null> {
+    return this.gesture<PluginView>(plugin, "revoke", what);
+  }
+
+  private async gesture<T>(plugin: string, verb: string, body: { [name: string]: Json }): Promise<Undone | null> {
+    try {
+      await this.client.post<T>(`/api/plugins/${plugin}/${verb}`, { ...body, key: newKey() });
+      return null;
+    } catch (error) {
+      return undone(error);
+    } finally {
+      void this.load();
+    }
+  }
+
+  // ── what loaded halves need ──────────────────────────────────
+
+  /** The client half of exactly this run; throws where it is not the active one. */
+  async half(plugin: string, run: string): Promise<string> {
+    return (await this.client.get<ClientSource>(`/api/plugins/${plugin}/runs/${run}/source`)).source;
+  }
+
+  /** True where the word counts; where it does not, the page throws the half away. */
+  async verdict(plugin: string, verdict: Verdict): Promise<boolean> {
+    return (await this.client.post<Taken>(`/api/plugins/${plugin}/verdict`, { ...verdict })).accepted;
+  }
+
+  async failure(plugin: string, failure: HalfFailure): Promise<void> {
+    await this.client.post<Taken>(`/api/plugins/${plugin}/failure`, { ...failure });
+  }
+
+  /** Calls a method of the host half; what refuses it has a code of the contract. */
+  async invoke(plugin: string, run: string, method: string, args: Json): Promise<Json> {
+    return (await this.client.post<Invoked>(`/api/plugins/${plugin}/invoke`, { run, method, args })).value as Json;
+  }
+}
+
+const undone = (error: unknown): Undone =>
+  error instanceof Refused ? { refused: [error.message, error.hint].filter(Boolean).join(" "), code: error.code } : { refused: "", code: error instanceof NoAnswer ? "no-answer" : "failed" };
