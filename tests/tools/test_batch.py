@@ -65,9 +65,9 @@ async def test_b21_anything_but_true_is_exclusive(tools: ToolWorld, probe: Probe
         return answer
 
     probe.parallel = parallel  # type: ignore[method-assign,assignment]
-    assert not tools.pipeline.parallel(tools.make(what="this"))
-    assert not tools.pipeline.parallel(tools.make(arguments="{"))
-    assert not tools.pipeline.parallel(tools.make("nothing"))
+    assert not tools.pipeline.parallel(tools.make(what="this"), tools.world.session)
+    assert not tools.pipeline.parallel(tools.make(arguments="{"), tools.world.session)
+    assert not tools.pipeline.parallel(tools.make("nothing"), tools.world.session)
 
 
 async def test_all_calls_of_a_message_are_logged_in_one_append_and_in_order(tools: ToolWorld) -> None:

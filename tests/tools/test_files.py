@@ -298,7 +298,9 @@ async def test_a_stop_during_a_hostile_search_is_answered_at_once(files: ToolWor
 
 
 async def test_reading_is_parallel_and_writing_is_not(files: ToolWorld) -> None:
-    told = {name: files.pipeline.parallel(files.make(name, path="x", pattern="x")) for name in NAMES}
+    told = {
+        name: files.pipeline.parallel(files.make(name, path="x", pattern="x"), files.world.session) for name in NAMES
+    }
     assert [name for name, beside in told.items() if not beside] == ["write_file", "edit_file"]
 
 

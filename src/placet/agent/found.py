@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from placet.session.event import Event
+from placet.session.turn import FIRST_OF_PLUGINS
 
 CallKey = tuple[int, int]
 """Step and position inside a turn."""
@@ -36,7 +37,10 @@ class FoundAsk:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The last turn. `message` is that of the last step, if it has one; `calls` stand in the message's order."""
+    """The last turn. `message` is that of the last step, if it has one; `calls` stand in the message's order.
+
+    `of_plugins` are the calls without a result that plugins have made in the turn; they stand in no message.
+    """
 
     turn: int = 0
     open: bool = False
@@ -45,6 +49,7 @@ class Found:
     step_open: bool = False
     message: Event | None = None
     calls: tuple[FoundCall, ...] = ()
+    of_plugins: tuple[FoundCall, ...] = ()
     undecided: tuple[Event, ...] = ()
 
     @property
@@ -79,6 +84,8 @@ class FoundFold:
                 calls = tuple(FoundCall(data["step"], call["position"], call) for call in data["calls"])
                 return replace(state, message=event, calls=calls)
             case "tool/call" | "tool/started" | "tool/result":
+                if data["position"] >= FIRST_OF_PLUGINS:
+                    return _of_plugin(state, event)
                 field = {"tool/call": "called", "tool/started": "started", "tool/result": "result"}[event.type]
                 return _with(state, (data["step"], data["position"]), field, event)
             case "approval/asked":
@@ -98,6 +105,22 @@ def _with(state: Found, key: CallKey, field: str, event: Any) -> Found:
         for call in state.calls
     )
     return replace(state, calls=calls)
+
+
+def _of_plugin(state: Found, event: Event) -> Found:
+    """The state with one more fact about a plugin's call; one that has its result is done with."""
+    data = event.data
+    key = data["step"], data["position"]
+    others = tuple(call for call in state.of_plugins if (call.step, call.position) != key)
+    match event.type:
+        case "tool/call":
+            wanted = {"id": data["callId"], "name": data["name"], "arguments": data["arguments"]}
+            return replace(state, of_plugins=(*state.of_plugins, FoundCall(*key, wanted, called=event)))
+        case "tool/started":
+            own = next((call for call in state.of_plugins if (call.step, call.position) == key), None)
+            return state if own is None else replace(state, of_plugins=(*others, replace(own, started=event)))
+        case _:
+            return replace(state, of_plugins=others)
 
 
 def _asked(state: Found, event: Event) -> Found:

@@ -17,6 +17,7 @@ from placet.session.store import Store
 from placet.tools.batch import AT_ONCE
 from placet.tools.pipeline import Pipeline
 from placet.tools.registry import Registry
+from placet.tools.turns import Turns
 
 References = Callable[[SessionId, Sequence[str]], Awaitable[Sequence[str]]]
 """From what a person wrote to what the agent has to know about the things that they name."""
@@ -43,6 +44,7 @@ class Kit:
     references: References = no_references
     clock: Clock = SYSTEM_CLOCK
     speech: Speech = field(default_factory=Speech)
+    turns: Turns = field(default_factory=Turns)
     retries: Retries = field(default_factory=Retries)
     chance: random.Random = field(default_factory=random.Random)
     most_steps: int = 200

@@ -28,6 +28,7 @@ from placet.session.event import Draft
 from placet.session.ids import new_message_id
 from placet.session.log import SessionLog
 from placet.session.store import Appended, Lease, Refused
+from placet.session.turn import FIRST_OF_PLUGINS
 from placet.tools.batch import run_batch
 from placet.tools.tool import CallFacts, RunContext, ToolCall
 
@@ -57,6 +58,7 @@ class Turn:
 
     async def end(self, kind: str, **more: Any) -> None:
         """Close the turn, and its step if one is open. A stop that came first makes every end an aborted one."""
+        await self.kit.turns.leave(self.log.session, self.kit.dispatcher)
         found = self.log.see(FOUND)
         reason: dict[str, Any] = {"kind": kind, **more}
         drafts = [Draft("turn/end", {"turn": self.number, "reason": reason}, keys.end(self.number))]
@@ -117,6 +119,7 @@ class Turn:
     async def _speak_and_act(self, step: int) -> bool:
         """One request and its calls. True: the turn goes on with another step; else it has been ended here."""
         name = self.log.see(STANDING).model or self.kit.default_model
+        self.kit.turns.enter(self._context(name))
         try:
             reply = await self._reply(self.kit.models(name), step)
         except AgentError as error:
@@ -148,10 +151,11 @@ class Turn:
 
     async def _reply(self, model: Model, step: int) -> Reply | None:
         """Ask until the model answers. None: stopped; what was said until then is in the log. Raises `ModelError`."""
+        tools = self.kit.tools.tools(self.log.session)
         request = ModelRequest(
             self.kit.instructions,
             self.log.see(TRANSCRIPT).messages(),
-            tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self.kit.tools.tools()),
+            tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in tools),
         )
         attempt = 1
         while True:
@@ -194,6 +198,9 @@ class Turn:
                 return None
             if reply is None:
                 raise ModelError(f"{model.name} ended without a reply.", passing=True)
+            if len(reply.calls) > FIRST_OF_PLUGINS:
+                wanted, reply = len(reply.calls), None
+                raise ModelError(f"{model.name} wants {wanted} calls at once; {FIRST_OF_PLUGINS} are possible.")
             return reply
         finally:
             if reply is None:
@@ -244,9 +251,8 @@ class Turn:
 
     # ---- calls ----
 
-    async def _calls(self, agent: str, calls: Iterable[FoundCall]) -> None:
-        """Run calls of one message side by side until each has its result in the log."""
-        run = RunContext(
+    def _context(self, agent: str) -> RunContext:
+        return RunContext(
             log=self.log,
             lease=self.lease,
             turn=self.number,
@@ -255,6 +261,11 @@ class Turn:
             cwd=self.log.see(STANDING).cwd,
             agent=agent,
         )
+
+    async def _calls(self, agent: str, calls: Iterable[FoundCall]) -> None:
+        """Run calls of one message side by side until each has its result in the log."""
+        run = self._context(agent)
+        self.kit.turns.enter(run)
         waiting = [call for call in calls if call.result is None]
         await run_batch(
             self.kit.pipeline,

@@ -78,6 +78,13 @@ CALLS: tuple[Row[FoundCall, CallFate], ...] = (
 )
 """Calls of the last message. The pipeline re-arms, rejects, consumes the grant or writes the text of the outcome."""
 
+OF_PLUGINS: tuple[Row[FoundCall, CallFate], ...] = (
+    Row("tool/started, no tool/result", lambda turn, call: call.started is not None, CallFate.UNKNOWN),
+    Row("turn/abort, no tool/started", lambda turn, call: turn.stopped, CallFate.STOPPED),
+    Row("tool/call only, or asked", lambda turn, call: True, CallFate.NOT_STARTED),
+)
+"""Calls of plugins. Who made them is gone, so none of them goes on; their asks are cancelled as `asker-gone`."""
+
 ASKS: tuple[Row[FoundAsk, AskFate], ...] = (
     Row("turn/abort", lambda turn, ask: turn.stopped, AskFate.STOPPED),
     Row("asked by no call, or by one that has started", lambda turn, ask: not ask.of_call, AskFate.ASKER_GONE),
@@ -101,6 +108,7 @@ class Plan:
 
     asks: tuple[tuple[FoundAsk, AskFate], ...]
     calls: tuple[tuple[FoundCall, CallFate], ...]
+    of_plugins: tuple[tuple[FoundCall, CallFate], ...]
     turn: TurnFate
 
 
@@ -109,6 +117,7 @@ def plan(found: Found) -> Plan:
     return Plan(
         tuple((ask, _first(ASKS, found, ask)) for ask in found.asks),
         tuple((call, _first(CALLS, found, call)) for call in found.calls),
+        tuple((call, _first(OF_PLUGINS, found, call)) for call in found.of_plugins),
         _first(TURNS, found, None),
     )
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from placet.agent.model.port import AssistantTurn, Message, ModelCall, ToolReturn, UserTurn
 from placet.session.codec import unescape
 from placet.session.event import Event
+from placet.session.turn import FIRST_OF_PLUGINS
 
 NO_RESULT = "Error: the log holds no result of this call."
 INTERRUPTED = "\n\n[The reply was interrupted here.]"
@@ -85,7 +86,7 @@ class TranscriptFold:
             case "assistant/message":
                 exchange = Exchange(data["turn"], data["step"], _said(data))
                 return replace(state, last=Link(exchange, state.last))
-            case "tool/result":
+            case "tool/result" if data["position"] < FIRST_OF_PLUGINS:  # what plugins call is no word of the model
                 return replace(state, last=_with_result(state.last, event))
         return state
 

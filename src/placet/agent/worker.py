@@ -71,6 +71,7 @@ class Worker:
                     group.cancel_scope.cancel()
             return log
         finally:
+            self.kit.turns.drop(self.session)
             await self._release(lease)
 
     async def _turns(self, log: SessionLog, lease: Lease) -> None:
@@ -115,7 +116,7 @@ class Worker:
                     ApprovalError
                 ) as error:  # a foreign writer's ask that no answer can fit; its turn's end buries it
                     logger.warning("the ask %s cannot be settled: %s", ask.event.data["id"], error)
-        for call, outcome in todo.calls:
+        for call, outcome in (*todo.of_plugins, *todo.calls):
             if outcome in TEXTS:
                 await turn.append(_result(found.turn, call, outcome))
         match todo.turn:

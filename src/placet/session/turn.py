@@ -13,6 +13,9 @@ from .event import Event
 CallKey = tuple[int, int]
 """Step and position; with the turn it is the server's name of a call."""
 
+FIRST_OF_PLUGINS = 1_000
+"""The first position of calls that plugins make in a turn; those of a message are counted from 0 and stay below."""
+
 
 class Phase(StrEnum):
     """Where the last turn stands."""

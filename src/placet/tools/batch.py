@@ -43,7 +43,7 @@ async def run_batch(
             failure.append(error)
             scope.cancel()
 
-    for _, group in groupby(enumerate(calls), lambda item: _group(pipeline, item)):
+    for _, group in groupby(enumerate(calls), lambda item: _group(pipeline, item, run)):
         async with anyio.create_task_group() as tasks:
             for _, call in group:
                 tasks.start_soon(one, call, tasks.cancel_scope)
@@ -51,10 +51,10 @@ async def run_batch(
             raise failure[0]
 
 
-def _group(pipeline: Pipeline, item: tuple[int, ToolCall]) -> int:
+def _group(pipeline: Pipeline, item: tuple[int, ToolCall], run: RunContext) -> int:
     """Return the same number for neighbours that may run beside each other, and one of its own for a barrier."""
     index, call = item
-    return -1 if pipeline.parallel(call) else index
+    return -1 if pipeline.parallel(call, run.session) else index
 
 
 async def _log_calls(calls: Sequence[ToolCall], run: RunContext) -> None:

@@ -25,7 +25,7 @@ from placet.session import keys
 from placet.session.codec import escape
 from placet.session.errors import LeaseLost, SessionError
 from placet.session.event import Draft, Event
-from placet.session.ids import AskId
+from placet.session.ids import AskId, SessionId
 from placet.session.store import Refused
 from placet.tools import texts
 from placet.tools.codes import Code, Unused
@@ -84,9 +84,9 @@ class Pipeline:
             beside = (*contexts, *beside)
         await self._append(run, [result_draft(call, output), *beside])
 
-    def parallel(self, call: ToolCall) -> bool:
+    def parallel(self, call: ToolCall, session: SessionId) -> bool:
         """Whether a call may run beside others of its message (B21)."""
-        tool = self.registry.get(call.name)
+        tool = self.registry.get(call.name, session)
         try:
             return tool is not None and tool.parallel(parse_arguments(call.arguments)) is True
         except Exception:  # a classifier that fails makes the call a barrier
@@ -193,7 +193,7 @@ class Pipeline:
             return stopped(subject.ask) if run.signal.aborted else await self._granted(call, run, asked, decision)
         if decision.outcome is Outcome.CANCELLED and run.signal.aborted:
             return stopped(subject.ask)
-        tool = self.registry.get(call.name)
+        tool = self.registry.get(call.name, run.session)
         code, text = texts.denial(decision, subject.to_mode, "command" if tool is None else tool.noun)
         return refused(code, text, ask=subject.ask)
 
@@ -230,7 +230,7 @@ class Pipeline:
         if not isinstance(source, Grant) or not source.subject.files:
             return await self._used(request, run, source, ())
         call, subject = request.call, source.subject
-        tool = self.registry.get(call.name)
+        tool = self.registry.get(call.name, run.session)
         if tool is None:
             return withheld(Unused.TOOL, call.key, subject.ask)
         workdir, mode = signed_workdir(subject), SandboxMode(subject.mode)
@@ -245,7 +245,7 @@ class Pipeline:
     ) -> Ended:
         """Consume and, with no await between the commit and the last look at the stop, run the body."""
         call, ask = request.call, source.subject.ask if isinstance(source, Grant) else None
-        tool = self.registry.get(call.name)
+        tool = self.registry.get(call.name, run.session)
         used = await consume(call, run, tool, source, modes=self._modes, clock=self._clock)
         if isinstance(used, Halted):
             return stopped(ask)

@@ -30,9 +30,9 @@ class Checked:
 
 def check(registry: Registry, call: ToolCall, run: RunContext) -> Checked | Ended:
     """Validate a call; an error result is final, no person ever sees it (B10, B12)."""
-    tool = registry.get(call.name)
+    tool = registry.get(call.name, run.session)
     if tool is None:
-        known = ", ".join(tool.name for tool in registry.tools()) or "none"
+        known = ", ".join(tool.name for tool in registry.tools(run.session)) or "none"
         return Ended(error(Code.UNKNOWN_TOOL, f"there is no tool called {call.name!r}; the tools are: {known}"))
     size = len(call.arguments)
     if size > MAX_ARGUMENTS:
