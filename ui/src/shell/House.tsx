@@ -1,11 +1,12 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { Overlay } from "../half";
+import { HalvesProvider, Overlay } from "../half";
 import { Announcer } from "../inbox/Announcer";
 import { Desk } from "../inbox/Desk";
 import { DeskColumn } from "../inbox/DeskColumn";
 import { Inbox, isTyping } from "../inbox/Inbox";
 import { openMatters, totalWaiting } from "../inbox/matters";
 import { usePanel } from "../inbox/usePanel";
+import { useLoadedHalves } from "../plugin/loading";
 import { Panel } from "../plugin/Panel";
 import { titleOfSession } from "../session/name";
 import { SessionPage } from "../session/SessionPage";
@@ -66,6 +67,7 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
   const state = useHouseState();
   const { sessions } = state;
   const words = useWords();
+  const halves = useLoadedHalves();
   const [place, go] = usePlace();
   const [sheet, setSheet] = useState<"" | "new" | "settings" | "keys">("");
   const [drawer, setDrawer] = useState(false);
@@ -120,8 +122,9 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
       {total > 0 && <span className="dot" />}
     </button>
   );
+  useEffect(() => halves.setWorld(words.code, preferences.theme), [halves, words, preferences.theme]);
   return (
-    <>
+    <HalvesProvider value={halves}>
       <nav aria-label={words.shell.skip}>
         <a
           className="skip"
@@ -188,6 +191,6 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
       />
       <Settings open={sheet === "settings"} onClose={() => setSheet("")} preferences={preferences} onChange={onPreferences} />
       <KeyList open={sheet === "keys"} onClose={() => setSheet("")} />
-    </>
+    </HalvesProvider>
   );
 };
