@@ -45,6 +45,7 @@ class Consent:
 
     package: PackageId | None
     width: Width
+    digest: str
     who: Mapping[str, Any]
     channel: str
     at: int
@@ -69,6 +70,8 @@ class Plugin:
     consented_last: PackageId | None = None
     """The package that a person saw last and said yes to."""
     diagnoses: tuple[Diagnosis, ...] = ()
+    attempts: int = 0
+    """How many attempts there were; the store gives the next one only to who has seen all of them."""
 
     @property
     def consented(self) -> frozenset[PackageId]:
@@ -228,16 +231,16 @@ def _requested(plugin: Plugin, event: Event) -> Plugin:
     package = plugin.package(PackageId(event.data["package"]))
     if package is None:
         return plugin
-    return replace(plugin, latest=Attempt.of(event, package), next=package.id)
+    return replace(plugin, latest=Attempt.of(event, package), next=package.id, attempts=plugin.attempts + 1)
 
 
 def _consented(plugin: Plugin, event: Event) -> Plugin:
     data = event.data
     package, width = PackageId(data["package"]), Width(data["width"])
     consents = [one for one in plugin.consents if one.package != package]
-    consents.append(Consent(package, width, data["who"], data["channel"], event.time))
+    consents.append(Consent(package, width, data["digest"], data["who"], data["channel"], event.time))
     if width is Width.FUTURE and not plugin.future:
-        consents.append(Consent(None, width, data["who"], data["channel"], event.time))
+        consents.append(Consent(None, width, data["digest"], data["who"], data["channel"], event.time))
     changed = replace(plugin, consents=tuple(consents), withdrawn=plugin.withdrawn - {package}, consented_last=package)
     return _change(changed, data["run"], status=AttemptStatus.STARTING_HOST, holder=data["holder"], consented=True)
 

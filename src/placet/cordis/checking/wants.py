@@ -1,0 +1,45 @@
+"""Which services and seats a package names in its code: a hint for whoever decides, never a promise."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from placet.cordis.definition import Code
+
+SEATS = (
+    "shell.overlay",
+    "sidebar.footer.action",
+    "session.header",
+    "conversation.chat.turnTail",
+    "tool.call.toolview",
+    "settings.section",
+)
+OWN = frozenset({"get", "provide", "on", "once", "effect", "log", "inject"})
+"""What the context itself offers: no services."""
+
+_MEMBER = re.compile(r"\bctx\s{0,8}\.\s{0,8}([A-Za-z_][A-Za-z0-9_]{0,63})")
+_GET = re.compile(r"""\bctx\s{0,8}\.\s{0,8}get\s{0,8}\(\s{0,8}["']([^"'\\\n]{1,64})["']""")
+_INJECT = re.compile(r"""\binject\s{0,8}[=:]\s{0,8}[\[(]([^\])]{0,1000})[\])]""")
+_NAME = re.compile(r"""["']([^"'\\\n]{1,64})["']""")
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """Services and seats that the code names, in the order in which it names them."""
+
+    services: tuple[str, ...] = ()
+    seats: tuple[str, ...] = ()
+
+
+def wants(code: Code) -> Wants:
+    """Look for names in both halves. It reads the text and runs nothing; code can hide what it uses."""
+    texts = [text for text in (code.host, code.client) if text is not None]
+    services: dict[str, None] = {}
+    for text in texts:
+        for listed in _INJECT.findall(text):
+            services |= dict.fromkeys(_NAME.findall(listed))
+        services |= dict.fromkeys(_GET.findall(text))
+        services |= dict.fromkeys(name for name in _MEMBER.findall(text) if name not in OWN)
+    client = code.client or ""
+    return Wants(tuple(services)[:50], tuple(seat for seat in SEATS if seat in client))

@@ -1,0 +1,436 @@
+"""Runs that this process drives: from the start of the host half to its end, each step checked against the log.
+
+Whoever gets `cordis/started` into the log drives. Every step is an append under conditions, so a late step of an
+attempt that has ended does nothing. For something that runs: kill first, then append.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+import anyio
+
+from placet.cordis import events as log
+from placet.cordis import messages
+from placet.cordis.attempt import Attempt
+from placet.cordis.definition import Code
+from placet.cordis.events import By, Fault, Offer, RunIds
+from placet.cordis.host.port import Cause, Ended, HostFailed, HostHalf, HostHalves, RunFacts
+from placet.cordis.registry import Plugin
+from placet.cordis.running.ledger import Ledger
+from placet.cordis.running.writing import Writer
+from placet.cordis.vocabulary import AttemptStatus, Detail, Phase, RunId
+from placet.permission.escalation import wider
+from placet.sandbox.mode import SandboxMode
+from placet.session.errors import StoreError
+from placet.session.event import Draft
+from placet.session.ids import SessionId
+from placet.session.store import Appended
+
+logger = logging.getLogger(__name__)
+
+_ELSEWHERE = "the plugin runs in another placet process; stop it there first"
+_CHANGED = "the stored code is not what its digest says: it was changed after it was defined"
+
+
+@dataclass(slots=True, eq=False)
+class Live:
+    """A run of this process while anything of it may live. `quiet` means that a call's result tells the outcome."""
+
+    ids: RunIds
+    session: SessionId
+    mode: SandboxMode
+    quiet: bool = False
+    half: HostHalf | None = None
+    ending: bool = False
+    changes: int = 0
+    noticed: Ended | None = None
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    up: anyio.Event = field(default_factory=anyio.Event)
+    """Set once the start is over, one way or the other."""
+
+
+class Activation:
+    """Drives the runs of one process. `spawn` starts a task; `runs` are the runs that may have something alive."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        writer: Writer,
+        halves: HostHalves,
+        spawn: Callable[..., None],
+        *,
+        holder: str,
+    ) -> None:
+        self._ledger, self._writer, self._halves, self._spawn = ledger, writer, halves, spawn
+        self._holder = holder
+        self.runs: dict[RunId, Live] = {}
+
+    # ---- start ----
+
+    def take(self, plugin: Plugin, attempt: Attempt, *, quiet: bool = False) -> Live:
+        """Become the driver of an attempt, in a task of its own."""
+        live = Live(attempt.ids, plugin.session, self._ledger.mode(plugin.session), quiet=quiet)
+        self.runs[attempt.run] = live
+        self._spawn(self._drive, live)
+        return live
+
+    async def _drive(self, live: Live) -> None:
+        try:
+            with live.scope:
+                await self._start(live)
+        except StoreError as error:  # recovery speaks: the log says what it holds, and nothing of this run lives
+            logger.warning("run %s was given up: %s", live.ids.run, error)
+        except Exception:
+            logger.exception("run %s failed", live.ids.run)
+        finally:
+            if live.scope.cancel_called or not self._stands(live):
+                await self._drop(live)
+            live.up.set()
+
+    def _stands(self, live: Live) -> bool:
+        """Whether the log, as far as it was read, holds this run to be the active one."""
+        plugin = self._ledger.plugins.by_run(live.ids.run)
+        return plugin is not None and plugin.active is not None and plugin.active.run == live.ids.run
+
+    async def _start(self, live: Live) -> None:
+        plugin, attempt = await self._look(live)
+        if plugin is None or attempt is None or attempt.status is not AttemptStatus.STARTING_HOST:
+            return
+        if attempt.sandbox is not None:
+            live.mode = SandboxMode(attempt.sandbox)
+        code = await self._whole_code(plugin, attempt)
+        if code is None:
+            await self._fail(live, Phase.HOST_LOAD, Fault(_CHANGED), detail=Detail.TAMPERED)
+            return
+        if attempt.started_at is None and not await self._append_started(live, attempt):
+            return
+        await self._ledger.catch_up()
+        if wider(self._ledger.mode(live.session), live.mode):
+            await self._over(live, AttemptStatus.STOPPED, Detail.NARROWED)
+            return
+        if not await self._retract_older(plugin):
+            await self._fail(live, Phase.HOST_LOAD, Fault(_ELSEWHERE))
+            return
+        try:
+            await self._start_host(live, code)
+        except HostFailed as failure:
+            await self._fail(live, failure.phase, Fault(failure.message, failure.stack, failure.line))
+            return
+        await self._ready(live)
+
+    async def _whole_code(self, plugin: Plugin, attempt: Attempt) -> Code | None:
+        """The code, if it is what was defined, requested and, where a person signed this package, signed."""
+        package = plugin.package(attempt.package)
+        if package is None:
+            return None
+        code = await self._ledger.code(plugin, package)
+        signed = {consent.digest for consent in plugin.consents if consent.package == package.id}
+        return code if code is not None and {attempt.digest, *signed} == {code.digest} else None
+
+    async def _append_started(self, live: Live, attempt: Attempt) -> bool:
+        """Win the right to start it: whoever appends this drives."""
+        live.mode = self._ledger.mode(live.session)
+        present = [log.requested_key(attempt.run)]
+        if attempt.needs_consent:
+            present.append(log.consented_key(attempt.run))
+        outcome = await self._writer.write(
+            live.session,
+            [log.started(live.ids, mode=live.mode, holder=self._holder)],
+            present=present,
+            absent=[log.settled_key(attempt.run), log.undefined_key(attempt.plugin)],
+        )
+        return isinstance(outcome, Appended)
+
+    async def _retract_older(self, plugin: Plugin) -> bool:
+        """End the run that this one replaces (I14); False where it lives in another process."""
+        older = plugin.active
+        if older is None:
+            return True
+        live = self.runs.get(older.run)
+        if live is None and older.holder != self._holder:
+            return False
+        if live is not None:
+            await self.kill(live)
+        await self.write_stopped(plugin, older, AttemptStatus.STOPPED, Detail.REPLACED, tell=None)
+        return True
+
+    async def _start_host(self, live: Live, code: Code) -> None:
+        source = code.plain_host
+        if source is None:
+            return
+        ids = live.ids
+        facts = RunFacts(live.session, ids.plugin, ids.package, ids.run, source, live.mode)
+
+        def ended(end: Ended) -> None:
+            live.noticed = end
+            if live.up.is_set():
+                self._spawn(self._died, live)
+
+        live.half = await self._halves.start(facts, on_ended=ended, on_change=lambda: self._spawn(self._changed, live))
+
+    async def _ready(self, live: Live) -> None:
+        """Say that the host half is up; where there is no client half that is the outcome."""
+        plugin, attempt = await self._look(live)
+        if plugin is None or attempt is None:
+            await self._drop(live)
+            return
+        if live.noticed is not None:
+            await self._dead_in_flight(live, plugin, attempt, live.noticed)
+            return
+        package = plugin.package(attempt.package)
+        offer = _offer(live.half)
+        drafts = [log.ready(live.ids, offer)]
+        if package is not None and not package.has_client:
+            done = replace(attempt, offer=offer)
+            drafts += [log.settled(live.ids, done.success), *self._told_running(live, plugin, done)]
+        with anyio.CancelScope(shield=True):  # what is on its way to the log is there before anybody kills the half
+            outcome = await self._writer.write(
+                live.session,
+                drafts,
+                present=[log.started_key(live.ids.run)],
+                absent=[log.settled_key(live.ids.run), log.undefined_key(live.ids.plugin)],
+            )
+        if not isinstance(outcome, Appended):
+            await self._drop(live)
+            return
+        await self._ledger.catch_up()
+        if live.noticed is not None:
+            self._spawn(self._died, live)
+
+    def _told_running(self, live: Live, plugin: Plugin, attempt: Attempt) -> list[Draft]:
+        after = replace(plugin, current=attempt.package, next=None)
+        text = messages.running(after, attempt)
+        return [] if live.quiet else [self._writer.told(plugin.id, text, wake=attempt.agents)]
+
+    # ---- outcomes ----
+
+    async def accept(self, live: Live, *, page: str | None, waiting_for: Sequence[str]) -> bool:
+        """Settle a client-pending run as a success, if this verdict is the first one and its host half lives."""
+        plugin, now = await self._look(live)
+        if plugin is None or now is None or now.status is not AttemptStatus.CLIENT_PENDING or live.noticed is not None:
+            return False
+        done = replace(now, client_waiting_for=tuple(waiting_for))
+        drafts = [log.settled(live.ids, done.success, page=page, waiting_for=waiting_for)]
+        outcome = await self._writer.once(
+            live.session,
+            [*drafts, *self._told_running(live, plugin, done)],
+            present=[log.ready_key(live.ids.run)],
+            absent=[log.settled_key(live.ids.run), log.undefined_key(live.ids.plugin)],
+        )
+        await self._ledger.catch_up()
+        return isinstance(outcome, Appended)
+
+    async def _fail(
+        self,
+        live: Live,
+        phase: Phase | None,
+        fault: Fault | None,
+        *,
+        detail: Detail | None = None,
+        page: str | None = None,
+    ) -> bool:
+        return await self._over(live, AttemptStatus.FAILED, detail, phase=phase, fault=fault, page=page)
+
+    async def _over(
+        self,
+        live: Live,
+        status: AttemptStatus,
+        detail: Detail | None,
+        *,
+        phase: Phase | None = None,
+        fault: Fault | None = None,
+        page: str | None = None,
+        by: By | None = None,
+    ) -> bool:
+        """End an attempt that is under way: kill, then write; False where something else has settled it."""
+        await self._drop(live)
+        plugin, attempt = await self._look(live)
+        if plugin is None or attempt is None or not attempt.status.in_flight:
+            return False
+        tell = None if live.quiet else attempt.agents
+        return await self.write_settled(
+            plugin, attempt, status, detail, phase=phase, fault=fault, page=page, by=by, tell=tell
+        )
+
+    async def write_settled(
+        self,
+        plugin: Plugin,
+        attempt: Attempt,
+        status: AttemptStatus,
+        detail: Detail | None,
+        *,
+        phase: Phase | None = None,
+        fault: Fault | None = None,
+        page: str | None = None,
+        by: By | None = None,
+        tell: bool | None,
+        text: str | None = None,
+        absent: Sequence[str] = (),
+    ) -> bool:
+        """Write the one outcome of an attempt of which nothing lives; `tell` says whether that wakes the agent."""
+        if text is None:
+            text = messages.failed(plugin, attempt, phase=phase, fault=fault, detail=detail)
+        draft = log.settled(attempt.ids, status, detail=detail, phase=phase, fault=fault, by=by, page=page)
+        told = [] if tell is None else [self._writer.told(plugin.id, text, wake=tell)]
+        outcome = await self._writer.write(
+            plugin.session,
+            [draft, *told],
+            present=[log.requested_key(attempt.run)],
+            absent=[log.undefined_key(plugin.id), *absent],
+        )
+        await self._ledger.catch_up()
+        return isinstance(outcome, Appended)
+
+    async def write_stopped(
+        self,
+        plugin: Plugin,
+        attempt: Attempt,
+        status: AttemptStatus,
+        detail: Detail,
+        *,
+        fault: Fault | None = None,
+        by: By | None = None,
+        tell: bool | None,
+        text: str | None = None,
+    ) -> bool:
+        """Write the end of a run that had succeeded and of which nothing lives any more."""
+        if text is None:
+            text = messages.ended(plugin, attempt, detail, fault)
+        told = [] if tell is None else [self._writer.told(plugin.id, text, wake=tell)]
+        outcome = await self._writer.write(
+            plugin.session,
+            [log.stopped(attempt.ids, status=status, detail=detail, by=by, fault=fault), *told],
+            present=[log.settled_key(attempt.run)],
+        )
+        await self._ledger.catch_up()
+        return isinstance(outcome, Appended)
+
+    async def refuse(self, live: Live, *, phase: Phase, fault: Fault, page: str | None, detail: Detail | None) -> bool:
+        """Settle a client-pending run as failed by a page's word; its host half is ended first (I22)."""
+        _, now = await self._look(live)
+        if now is None or now.status is not AttemptStatus.CLIENT_PENDING or live.ending:
+            return False
+        return await self._fail(live, phase, fault, page=page, detail=detail)
+
+    async def give_up(self, live: Live, detail: Detail) -> None:
+        """Cancel a start that is under way, because its call was stopped."""
+        await self.kill(live)
+        await self._over(live, AttemptStatus.CANCELLED, detail)
+
+    async def end(self, live: Live, detail: Detail, *, by: By | None = None) -> None:
+        """End a run in whichever status it is: what lives is killed first, and the end is written then."""
+        await self.kill(live)
+        plugin, attempt = await self._look(live)
+        if plugin is None or attempt is None:
+            return
+        if attempt.status.in_flight:
+            text = messages.failed(plugin, attempt, phase=None, fault=None, detail=detail)
+            await self.write_settled(plugin, attempt, AttemptStatus.STOPPED, detail, by=by, tell=False, text=text)
+        elif plugin.active is not None and plugin.active.run == attempt.run:
+            await self.write_stopped(plugin, attempt, AttemptStatus.STOPPED, detail, by=by, tell=False)
+
+    async def cut_off(self, live: Live, fault: Fault) -> None:
+        """End a run whose client half went over its bounds; the agent is woken to hear of it."""
+        await self.kill(live)
+        plugin, attempt = await self._look(live)
+        if (
+            plugin is not None
+            and plugin.active is not None
+            and attempt is not None
+            and plugin.active.run == attempt.run
+        ):
+            await self.write_stopped(plugin, attempt, AttemptStatus.FAILED, Detail.GUARD, fault=fault, tell=True)
+
+    # ---- the end of host halves ----
+
+    async def kill(self, live: Live) -> None:
+        """Kill whatever lives of a run; returns when nothing does. Writes nothing."""
+        live.scope.cancel()
+        with anyio.CancelScope(shield=True):
+            if not live.up.is_set():
+                await live.up.wait()
+            await self._drop(live)
+
+    async def _drop(self, live: Live) -> None:
+        """Kill the host half, if it lives, and forget the run."""
+        live.ending = True
+        half, live.half = live.half, None
+        if half is not None:
+            with anyio.CancelScope(shield=True):
+                await half.end()
+        self.runs.pop(live.ids.run, None)
+
+    async def _died(self, live: Live) -> None:
+        """Settle the death of a host half, in whichever status its run is."""
+        if live.ending or live.noticed is None:
+            return
+        plugin, attempt = await self._look(live)
+        await self._drop(live)
+        if plugin is None or attempt is None:
+            return
+        if attempt.status.in_flight:
+            await self._dead_in_flight(live, plugin, attempt, live.noticed)
+        elif plugin.active is not None and plugin.active.run == attempt.run:
+            fault = Fault(live.noticed.message, live.noticed.stack, live.noticed.line)
+            detail = _detail(live.noticed)
+            await self.write_stopped(plugin, attempt, AttemptStatus.FAILED, detail, fault=fault, tell=True)
+
+    async def _dead_in_flight(self, live: Live, plugin: Plugin, attempt: Attempt, end: Ended) -> None:
+        await self._drop(live)
+        tell = None if live.quiet else attempt.agents
+        fault = Fault(end.message, end.stack, end.line)
+        await self.write_settled(
+            plugin, attempt, AttemptStatus.FAILED, _detail(end), phase=end.phase, fault=fault, tell=tell
+        )
+
+    async def _changed(self, live: Live) -> None:
+        """Say what a host half offers or waits for now, if that is something else than the log says."""
+        plugin, attempt = await self._look(live)
+        if plugin is None or attempt is None or live.half is None or live.ending or plugin.active is None:
+            return
+        offer = _offer(live.half)
+        if plugin.active.run != attempt.run or offer == attempt.offer:
+            return
+        live.changes += 1
+        await self._writer.write(
+            live.session,
+            [log.changed(live.ids, offer, live.changes)],
+            present=[log.ready_key(live.ids.run)],
+            absent=[log.stopped_key(live.ids.run), log.undefined_key(live.ids.plugin)],
+        )
+
+    async def close(self) -> None:
+        """Kill everything, at the end of the process, and write what can be written at once."""
+        for live in tuple(self.runs.values()):
+            await self.kill(live)
+            with suppress(StoreError):  # the next start finds it lost
+                await self.close_lost(live.ids.run)
+
+    async def close_lost(self, run: RunId) -> None:
+        """Write the end of a run of which nothing lives because its process is gone; nothing starts by itself."""
+        plugin = self._ledger.plugins.by_run(run)
+        attempt = None if plugin is None else plugin.attempt(run)
+        if plugin is None or attempt is None or attempt.awaits:
+            return
+        if attempt.status.in_flight:
+            await self.write_settled(plugin, attempt, AttemptStatus.FAILED, Detail.RESTART, tell=attempt.agents)
+        elif plugin.active is not None and plugin.active.run == run:
+            await self.write_stopped(plugin, attempt, AttemptStatus.STOPPED, Detail.RESTART, tell=False)
+
+    async def _look(self, live: Live) -> tuple[Plugin | None, Attempt | None]:
+        """The plugin and the attempt as the log has them now."""
+        plugins = await self._ledger.catch_up()
+        plugin = plugins.by_run(live.ids.run)
+        return plugin, None if plugin is None else plugin.attempt(live.ids.run)
+
+
+def _offer(half: HostHalf | None) -> Offer:
+    return Offer() if half is None else Offer(tuple(half.provides), tuple(half.waiting_for), tuple(half.handlers))
+
+
+def _detail(end: Ended) -> Detail:
+    return Detail.GUARD if end.cause is Cause.GUARD else Detail.CRASHED
