@@ -106,6 +106,9 @@ class Halves:
             raise
         return half
 
+    async def prepare(self, session: SessionId, mode: SandboxMode) -> None:
+        return
+
 
 class NoChecks:
     """Finds nothing wrong but the word `syntax`."""

@@ -115,3 +115,7 @@ class HostHalves(Protocol):
         that nobody asked for by `end`.
         """
         ...
+
+    async def prepare(self, session: SessionId, mode: SandboxMode) -> None:
+        """Have an interpreter wait for the next half of a session; it costs nothing to be wrong. Never raises."""
+        ...

@@ -7,7 +7,7 @@ attempt that has ended does nothing. For something that runs: kill first, then a
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -21,12 +21,12 @@ from placet.cordis.events import By, Fault, Offer, RunIds
 from placet.cordis.host.port import Cause, Ended, HostFailed, HostHalf, HostHalves, RunFacts
 from placet.cordis.registry import Plugin
 from placet.cordis.running.ledger import Ledger
+from placet.cordis.running.outcome import Outcomes
 from placet.cordis.running.writing import Writer
 from placet.cordis.vocabulary import AttemptStatus, Detail, Phase, RunId
 from placet.permission.escalation import wider
 from placet.sandbox.mode import SandboxMode
 from placet.session.errors import StoreError
-from placet.session.event import Draft
 from placet.session.ids import SessionId
 from placet.session.store import Appended
 
@@ -67,7 +67,10 @@ class Activation:
     ) -> None:
         self._ledger, self._writer, self._halves, self._spawn = ledger, writer, halves, spawn
         self._holder = holder
+        self.outcomes = Outcomes(ledger, writer)
         self.runs: dict[RunId, Live] = {}
+        self.diagnosed: Callable[..., Awaitable[object]]
+        """Is told what failed in a half that goes on."""
 
     # ---- start ----
 
@@ -97,7 +100,7 @@ class Activation:
         return plugin is not None and plugin.active is not None and plugin.active.run == live.ids.run
 
     async def _start(self, live: Live) -> None:
-        plugin, attempt = await self._look(live)
+        plugin, attempt = await self.outcomes.look(live.ids)
         if plugin is None or attempt is None or attempt.status is not AttemptStatus.STARTING_HOST:
             return
         if attempt.sandbox is not None:
@@ -155,7 +158,7 @@ class Activation:
             return False
         if live is not None:
             await self.kill(live)
-        await self.write_stopped(plugin, older, AttemptStatus.STOPPED, Detail.REPLACED, tell=None)
+        await self.outcomes.stopped(plugin, older, AttemptStatus.STOPPED, Detail.REPLACED, tell=None)
         return True
 
     async def _start_host(self, live: Live, code: Code) -> None:
@@ -174,7 +177,7 @@ class Activation:
 
     async def _ready(self, live: Live) -> None:
         """Say that the host half is up; where there is no client half that is the outcome."""
-        plugin, attempt = await self._look(live)
+        plugin, attempt = await self.outcomes.look(live.ids)
         if plugin is None or attempt is None:
             await self._drop(live)
             return
@@ -186,7 +189,7 @@ class Activation:
         drafts = [log.ready(live.ids, offer)]
         if package is not None and not package.has_client:
             done = replace(attempt, offer=offer)
-            drafts += [log.settled(live.ids, done.success), *self._told_running(live, plugin, done)]
+            drafts += [log.settled(live.ids, done.success), *self.outcomes.told_running(plugin, done, quiet=live.quiet)]
         with anyio.CancelScope(shield=True):  # what is on its way to the log is there before anybody kills the half
             outcome = await self._writer.write(
                 live.session,
@@ -201,23 +204,18 @@ class Activation:
         if live.noticed is not None:
             self._spawn(self._died, live)
 
-    def _told_running(self, live: Live, plugin: Plugin, attempt: Attempt) -> list[Draft]:
-        after = replace(plugin, current=attempt.package, next=None)
-        text = messages.running(after, attempt)
-        return [] if live.quiet else [self._writer.told(plugin.id, text, wake=attempt.agents)]
-
     # ---- outcomes ----
 
     async def accept(self, live: Live, *, page: str | None, waiting_for: Sequence[str]) -> bool:
         """Settle a client-pending run as a success, if this verdict is the first one and its host half lives."""
-        plugin, now = await self._look(live)
+        plugin, now = await self.outcomes.look(live.ids)
         if plugin is None or now is None or now.status is not AttemptStatus.CLIENT_PENDING or live.noticed is not None:
             return False
         done = replace(now, client_waiting_for=tuple(waiting_for))
         drafts = [log.settled(live.ids, done.success, page=page, waiting_for=waiting_for)]
         outcome = await self._writer.once(
             live.session,
-            [*drafts, *self._told_running(live, plugin, done)],
+            [*drafts, *self.outcomes.told_running(plugin, done, quiet=live.quiet)],
             present=[log.ready_key(live.ids.run)],
             absent=[log.settled_key(live.ids.run), log.undefined_key(live.ids.plugin)],
         )
@@ -248,70 +246,17 @@ class Activation:
     ) -> bool:
         """End an attempt that is under way: kill, then write; False where something else has settled it."""
         await self._drop(live)
-        plugin, attempt = await self._look(live)
+        plugin, attempt = await self.outcomes.look(live.ids)
         if plugin is None or attempt is None or not attempt.status.in_flight:
             return False
         tell = None if live.quiet else attempt.agents
-        return await self.write_settled(
+        return await self.outcomes.settled(
             plugin, attempt, status, detail, phase=phase, fault=fault, page=page, by=by, tell=tell
         )
 
-    async def write_settled(
-        self,
-        plugin: Plugin,
-        attempt: Attempt,
-        status: AttemptStatus,
-        detail: Detail | None,
-        *,
-        phase: Phase | None = None,
-        fault: Fault | None = None,
-        page: str | None = None,
-        by: By | None = None,
-        tell: bool | None,
-        text: str | None = None,
-        absent: Sequence[str] = (),
-    ) -> bool:
-        """Write the one outcome of an attempt of which nothing lives; `tell` says whether that wakes the agent."""
-        if text is None:
-            text = messages.failed(plugin, attempt, phase=phase, fault=fault, detail=detail)
-        draft = log.settled(attempt.ids, status, detail=detail, phase=phase, fault=fault, by=by, page=page)
-        told = [] if tell is None else [self._writer.told(plugin.id, text, wake=tell)]
-        outcome = await self._writer.write(
-            plugin.session,
-            [draft, *told],
-            present=[log.requested_key(attempt.run)],
-            absent=[log.undefined_key(plugin.id), *absent],
-        )
-        await self._ledger.catch_up()
-        return isinstance(outcome, Appended)
-
-    async def write_stopped(
-        self,
-        plugin: Plugin,
-        attempt: Attempt,
-        status: AttemptStatus,
-        detail: Detail,
-        *,
-        fault: Fault | None = None,
-        by: By | None = None,
-        tell: bool | None,
-        text: str | None = None,
-    ) -> bool:
-        """Write the end of a run that had succeeded and of which nothing lives any more."""
-        if text is None:
-            text = messages.ended(plugin, attempt, detail, fault)
-        told = [] if tell is None else [self._writer.told(plugin.id, text, wake=tell)]
-        outcome = await self._writer.write(
-            plugin.session,
-            [log.stopped(attempt.ids, status=status, detail=detail, by=by, fault=fault), *told],
-            present=[log.settled_key(attempt.run)],
-        )
-        await self._ledger.catch_up()
-        return isinstance(outcome, Appended)
-
     async def refuse(self, live: Live, *, phase: Phase, fault: Fault, page: str | None, detail: Detail | None) -> bool:
         """Settle a client-pending run as failed by a page's word; its host half is ended first (I22)."""
-        _, now = await self._look(live)
+        _, now = await self.outcomes.look(live.ids)
         if now is None or now.status is not AttemptStatus.CLIENT_PENDING or live.ending:
             return False
         return await self._fail(live, phase, fault, page=page, detail=detail)
@@ -324,26 +269,26 @@ class Activation:
     async def end(self, live: Live, detail: Detail, *, by: By | None = None) -> None:
         """End a run in whichever status it is: what lives is killed first, and the end is written then."""
         await self.kill(live)
-        plugin, attempt = await self._look(live)
+        plugin, attempt = await self.outcomes.look(live.ids)
         if plugin is None or attempt is None:
             return
         if attempt.status.in_flight:
             text = messages.failed(plugin, attempt, phase=None, fault=None, detail=detail)
-            await self.write_settled(plugin, attempt, AttemptStatus.STOPPED, detail, by=by, tell=False, text=text)
+            await self.outcomes.settled(plugin, attempt, AttemptStatus.STOPPED, detail, by=by, tell=False, text=text)
         elif plugin.active is not None and plugin.active.run == attempt.run:
-            await self.write_stopped(plugin, attempt, AttemptStatus.STOPPED, detail, by=by, tell=False)
+            await self.outcomes.stopped(plugin, attempt, AttemptStatus.STOPPED, detail, by=by, tell=False)
 
     async def cut_off(self, live: Live, fault: Fault) -> None:
         """End a run whose client half went over its bounds; the agent is woken to hear of it."""
         await self.kill(live)
-        plugin, attempt = await self._look(live)
+        plugin, attempt = await self.outcomes.look(live.ids)
         if (
             plugin is not None
             and plugin.active is not None
             and attempt is not None
             and plugin.active.run == attempt.run
         ):
-            await self.write_stopped(plugin, attempt, AttemptStatus.FAILED, Detail.GUARD, fault=fault, tell=True)
+            await self.outcomes.stopped(plugin, attempt, AttemptStatus.FAILED, Detail.GUARD, fault=fault, tell=True)
 
     # ---- the end of host halves ----
 
@@ -368,7 +313,7 @@ class Activation:
         """Settle the death of a host half, in whichever status its run is."""
         if live.ending or live.noticed is None:
             return
-        plugin, attempt = await self._look(live)
+        plugin, attempt = await self.outcomes.look(live.ids)
         await self._drop(live)
         if plugin is None or attempt is None:
             return
@@ -377,19 +322,19 @@ class Activation:
         elif plugin.active is not None and plugin.active.run == attempt.run:
             fault = Fault(live.noticed.message, live.noticed.stack, live.noticed.line)
             detail = _detail(live.noticed)
-            await self.write_stopped(plugin, attempt, AttemptStatus.FAILED, detail, fault=fault, tell=True)
+            await self.outcomes.stopped(plugin, attempt, AttemptStatus.FAILED, detail, fault=fault, tell=True)
 
     async def _dead_in_flight(self, live: Live, plugin: Plugin, attempt: Attempt, end: Ended) -> None:
         await self._drop(live)
         tell = None if live.quiet else attempt.agents
         fault = Fault(end.message, end.stack, end.line)
-        await self.write_settled(
+        await self.outcomes.settled(
             plugin, attempt, AttemptStatus.FAILED, _detail(end), phase=end.phase, fault=fault, tell=tell
         )
 
     async def _changed(self, live: Live) -> None:
         """Say what a host half offers or waits for now, if that is something else than the log says."""
-        plugin, attempt = await self._look(live)
+        plugin, attempt = await self.outcomes.look(live.ids)
         if plugin is None or attempt is None or live.half is None or live.ending or plugin.active is None:
             return
         offer = _offer(live.half)
@@ -408,24 +353,7 @@ class Activation:
         for live in tuple(self.runs.values()):
             await self.kill(live)
             with suppress(StoreError):  # the next start finds it lost
-                await self.close_lost(live.ids.run)
-
-    async def close_lost(self, run: RunId) -> None:
-        """Write the end of a run of which nothing lives because its process is gone; nothing starts by itself."""
-        plugin = self._ledger.plugins.by_run(run)
-        attempt = None if plugin is None else plugin.attempt(run)
-        if plugin is None or attempt is None or attempt.awaits:
-            return
-        if attempt.status.in_flight:
-            await self.write_settled(plugin, attempt, AttemptStatus.FAILED, Detail.RESTART, tell=attempt.agents)
-        elif plugin.active is not None and plugin.active.run == run:
-            await self.write_stopped(plugin, attempt, AttemptStatus.STOPPED, Detail.RESTART, tell=False)
-
-    async def _look(self, live: Live) -> tuple[Plugin | None, Attempt | None]:
-        """The plugin and the attempt as the log has them now."""
-        plugins = await self._ledger.catch_up()
-        plugin = plugins.by_run(live.ids.run)
-        return plugin, None if plugin is None else plugin.attempt(live.ids.run)
+                await self.outcomes.close_lost(live.ids.run)
 
 
 def _offer(half: HostHalf | None) -> Offer:

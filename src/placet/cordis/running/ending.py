@@ -20,6 +20,8 @@ from placet.cordis.running.activation import Activation
 from placet.cordis.running.ledger import Ledger
 from placet.cordis.running.writing import Writer
 from placet.cordis.vocabulary import AttemptStatus, Detail, PluginId
+from placet.permission.escalation import wider
+from placet.sandbox.mode import SandboxMode
 from placet.session.event import Draft
 from placet.session.ids import SessionId
 from placet.session.lease import alive
@@ -140,7 +142,7 @@ class Ending:
         """End one attempt or run; whether it was this that ended it."""
         activation, tell = self._activation, False if told else None
         if target.awaits:
-            return await activation.write_settled(
+            return await activation.outcomes.settled(
                 plugin,
                 target,
                 AttemptStatus.CANCELLED,
@@ -156,10 +158,10 @@ class Ending:
         text = messages.stopped_by_user(plugin, target)
         if plugin.in_flight is not None:
             unstarted = [log.started_key(target.run)] if live is None and target.started_at is None else []
-            return await activation.write_settled(
+            return await activation.outcomes.settled(
                 plugin, target, AttemptStatus.STOPPED, detail, by=by, tell=tell, text=text, absent=unstarted
             )
-        return await activation.write_stopped(
+        return await activation.outcomes.stopped(
             plugin, target, AttemptStatus.STOPPED, detail, by=by, tell=tell, text=text
         )
 
@@ -168,7 +170,7 @@ class Ending:
         target = plugin.pending
         if target is None:
             return False
-        return await self._activation.write_settled(
+        return await self._activation.outcomes.settled(
             plugin,
             target,
             AttemptStatus.CANCELLED,
@@ -178,3 +180,17 @@ class Ending:
             text=messages.cancelled(plugin, target, detail),
             absent=[log.consented_key(target.run)],
         )
+
+    async def end_session(self, session: SessionId, detail: Detail, by: By | None = None) -> None:
+        """End all runs of a session that is put away or deleted; returns when none of them lives."""
+        plugins = await self._ledger.catch_up()
+        for live in [one for one in self._activation.runs.values() if one.session == session]:
+            await self._activation.end(live, detail, by=by)
+        for plugin in plugins.of(session):
+            await self.withdraw(plugin, detail, by=by)
+
+    async def end_wider(self, session: SessionId, mode: SandboxMode, by: By | None = None) -> None:
+        """End the runs of this process that run in a wider mode than this one; returns when none of them lives."""
+        for live in tuple(self._activation.runs.values()):
+            if live.session == session and wider(mode, live.mode):
+                await self._activation.end(live, Detail.NARROWED, by=by)

@@ -24,18 +24,18 @@ FOLLOWED = TYPES | {MODE, POLICY, ARCHIVED, REMOVED}
 class Ledger:
     """The state after everything that was read; each event of the store is folded once, so reading costs what is new.
 
-    `heard` is called with each new event, in order, after it was folded.
+    `heard` is called with each new event, in order, after it was folded; it waits for nothing.
     """
 
     def __init__(
         self,
         store: Store,
-        heard: Callable[[Event], None],
         *,
         modes: ModeFold = ModeFold(),  # noqa: B008 - a frozen value
         policies: PolicyFold = PolicyFold(),  # noqa: B008 - a frozen value
     ) -> None:
-        self._store, self._heard, self._modes, self._policies = store, heard, modes, policies
+        self._store, self._modes, self._policies = store, modes, policies
+        self.heard: Callable[[Event], None] = lambda _: None
         self.plugins: Plugins = PLUGINS.start()
         self._mode: dict[SessionId, SandboxMode] = {}
         self._policy: dict[SessionId, Policy] = {}
@@ -50,7 +50,7 @@ class Ledger:
                 for event in events:
                     self._take(event)
                     self._cursor = event.pos
-                    self._heard(event)
+                    self.heard(event)
         return self.plugins
 
     def _take(self, event: Event) -> None:

@@ -67,7 +67,7 @@ class Pages:
         if phase is Phase.GUARD:
             await self._activation.cut_off(live, fault)
             return True
-        return await self._diagnosed(plugin, attempt, Half.CLIENT, phase, slot, fault)
+        return await self._write(plugin, attempt, Half.CLIENT, phase, slot, fault)
 
     async def invoke(self, plugin: PluginId, run: RunId, method: str, args: Any) -> Any:
         """Call a method of the host half for a page; the checks have the order of I32."""
@@ -94,14 +94,14 @@ class Pages:
     async def _handler_failed(self, plugin: PluginId, run: RunId, fault: Fault) -> None:
         found = self._ledger.plugins.plugins.get(plugin)
         if found is not None and found.active is not None and found.active.run == run:
-            await self._diagnosed(found, found.active, Half.HOST, Phase.HANDLER, None, fault)
+            await self._write(found, found.active, Half.HOST, Phase.HANDLER, None, fault)
 
-    async def noticed(self, run: RunId, diagnosis: Diagnosis) -> None:
+    async def diagnosed(self, run: RunId, diagnosis: Diagnosis) -> None:
         """Write down what failed in a host half that goes on."""
         plugin, attempt, _ = await self._live(run)
         if plugin is not None and attempt is not None:
             fault = fault_of(f"{diagnosis.label}: {diagnosis.message}", diagnosis.stack)
-            await self._diagnosed(plugin, attempt, Half.HOST, Phase.HANDLER, None, fault)
+            await self._write(plugin, attempt, Half.HOST, Phase.HANDLER, None, fault)
 
     async def source(self, plugin: PluginId, run: RunId) -> str | SourceRefused:
         """Hand out the client half, as it was written, for the exact active run only (I16)."""
@@ -113,7 +113,7 @@ class Pages:
         text = None if code is None or code.digest != found.active.digest else code.plain_client
         return SourceRefused(f"{found.active.package} has no client half to hand out") if text is None else text
 
-    async def _diagnosed(
+    async def _write(
         self, plugin: Plugin, attempt: Attempt, half: Half, phase: Phase, slot: str | None, fault: Fault
     ) -> bool:
         """Write a failure down once per distinct text, and wake the agent: for a render failure only the first."""
