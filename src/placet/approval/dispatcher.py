@@ -17,7 +17,7 @@ import anyio
 from placet.approval.errors import NoOpenTurn
 from placet.approval.events import POLICY, asked, decided, decided_key
 from placet.approval.open_asks import OPEN_ASKS
-from placet.approval.outcome import STOPPED, SYSTEM, Decision, Outcome, Policy, Who, WhoKind
+from placet.approval.outcome import ASKER_GONE, STOPPED, SYSTEM, Decision, Outcome, Policy, Who, WhoKind
 from placet.approval.policy import PolicyFold
 from placet.approval.responder import Answer, Ask, InLog, Reply, Responder, Responders, unavailable
 from placet.approval.settle import Barred, Lost, Won, settle, undated
@@ -204,7 +204,8 @@ class Dispatcher:
                 return Decision.of(event)
             reply = unavailable("responder-invalid")
         if reply is None:
-            return await self._settle(log, lease, ask, cancelled(STOPPED), stopping=True)
+            detail = ASKER_GONE if signal.reason == ASKER_GONE else STOPPED
+            return await self._settle(log, lease, ask, cancelled(detail), stopping=True)
         return await self._settle(log, lease, ask, reply)
 
     async def _settle(

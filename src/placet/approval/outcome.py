@@ -31,6 +31,8 @@ def grants(outcome: Outcome) -> bool:
 
 STOPPED = "stopped"
 """The detail of an ask that ended because a person stopped its turn."""
+ASKER_GONE = "asker-gone"
+"""The detail of an ask that ended because whoever asked is gone."""
 
 
 class Policy(StrEnum):

@@ -14,6 +14,7 @@ import anyio
 
 from placet.approval.dispatcher import Dispatcher
 from placet.approval.open_asks import OPEN_ASKS
+from placet.approval.outcome import ASKER_GONE
 from placet.kernel.signal import AbortSignal
 from placet.session.ids import SessionId
 from placet.session.turn import FIRST_OF_PLUGINS, TURNS
@@ -21,7 +22,6 @@ from placet.tools.tool import RunContext
 
 PATIENCE = 30.0
 """Seconds that a turn waits at its end for a plugin's call that has started; it is aborted then."""
-ASKER_GONE = "asker-gone"
 
 Place = tuple[int, int]
 
@@ -106,7 +106,7 @@ class Turns:
         if found is not None:
             found.closing = True
             for ending in list(found.calls.values()):
-                ending.abort("the worker is gone")
+                ending.abort(ASKER_GONE)
 
     async def _settle(self, found: _Open, dispatcher: Dispatcher) -> None:
         found.idle = anyio.Event()
@@ -120,7 +120,7 @@ class Turns:
             await _idle(found)
             return
         for ending in list(found.calls.values()):
-            ending.abort("the turn has ended")
+            ending.abort(ASKER_GONE)
         await _idle(found)
 
 

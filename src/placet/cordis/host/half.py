@@ -155,7 +155,7 @@ class Half:
         ended = await watch()
         if self._ended is None:
             self._ended = ended
-        self._scope.cancel()
+        self._leave()
 
     async def _talk(self) -> Ended:
         try:
@@ -235,9 +235,14 @@ class Half:
             if self.settled.is_set() and self.failure() is None:
                 with anyio.move_on_after(self.limits.stop):
                     await self._stopped()
-            self._scope.cancel()
+            self._leave()
         with anyio.CancelScope(shield=True):
             await self.over.wait()
+
+    def _leave(self) -> None:
+        """Break off everything: what is being done for it hears of that first."""
+        self._line.close()
+        self._scope.cancel()
 
     async def _stopped(self) -> None:
         try:
@@ -313,7 +318,7 @@ class Half:
     def _failed(self, phase: Phase, raised: HalfRaised) -> None:
         if self.settled.is_set():
             self._ended = self._ended or Ended(Cause.FAILED, phase, raised.message, raised.stack, raised.line)
-            self._scope.cancel()
+            self._leave()
         else:
             self._failure = HostFailed(phase, raised.message, raised.stack, raised.line)
             self.settled.set()

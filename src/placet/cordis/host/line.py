@@ -19,6 +19,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from placet.approval.outcome import ASKER_GONE
 from placet.cordis.host.errors import HalfRaised, LineBroken, Refusal
 from placet.cordis.host.limits import LONGEST_LINE, Bucket, Limits
 from placet.kernel.signal import AbortSignal
@@ -57,7 +58,10 @@ class Line:
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._send_all)
-                await self._hear_all(group)
+                try:
+                    await self._hear_all(group)
+                finally:
+                    self.close()  # before the group waits for what is being done for the half
         finally:
             self.close()
 
@@ -68,7 +72,7 @@ class Line:
             if not answer.done():
                 answer.set_exception(LineBroken("the half ended before it answered"))
         for signal in list(self._serving.values()):
-            signal.abort("the half ended")
+            signal.abort(ASKER_GONE)
 
     async def call(self, method: str, params: Message, seconds: float, *, bounded: bool = True) -> Any:
         """Call the half. Raises `HalfRaised`, `LineBroken`, `TimeoutError`, and `Refusal` where too many wait."""
@@ -146,7 +150,7 @@ class Line:
             if method == "cancel":
                 signal = self._serving.get(params.get("id", 0))
                 if signal is not None:
-                    signal.abort("the plugin gave the call up")
+                    signal.abort(ASKER_GONE)
             else:
                 self._hear(method, params)
         elif not isinstance(number, int) or number in self._serving:
