@@ -1,7 +1,7 @@
 import type { GuardSaid, GuardTold, Told } from "./wire";
 
 /** Milliseconds between two looks of the page at the guards, and how many looks a guard may leave unanswered. */
-export const BEAT = 400;
+export const BEAT = 250;
 const MISSED = 4;
 
 export interface CellListener {
@@ -28,6 +28,8 @@ export class Cell {
   private waits = false;
   private missed = 0;
   private over = false;
+  /** The guard has spoken; before that it may only be slow to start, which has a bound of its own. */
+  private awake = false;
   /** How late the half answers its guard, in milliseconds: a measure of who keeps the machine busy. */
   busy = 0;
 
@@ -57,6 +59,7 @@ export class Cell {
 
   /** Looks whether the guard still answers; a look that came late counts for nothing. */
   look(late: boolean): void {
+    if (!this.awake) return;
     if (this.waits) {
       if (!late) this.missed += 1;
       if (this.missed >= MISSED) this.close("silent");
@@ -99,6 +102,7 @@ export class Cell {
 
   private hear(said: GuardSaid): void {
     if (this.over) return;
+    this.awake = true;
     switch (said.kind) {
       case "batch":
         return this.listener.heard(said.items);

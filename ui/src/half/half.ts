@@ -74,7 +74,8 @@ export class Half {
   views: readonly Registered[] = [];
   /** The last lines of its console. */
   lines: readonly string[] = [];
-  startedAt = Date.now();
+  /** When its cell was started, 0 before. */
+  startedAt = 0;
   private cell: Cell | null = null;
   private started = false;
   private over = false;
@@ -87,6 +88,7 @@ export class Half {
   private sheets = new Set<number>();
   private overrides = new Set<number>();
   private resizedAt = 0;
+  private lastBusy = 0;
 
   constructor(
     readonly run: HalfRun,
@@ -94,8 +96,9 @@ export class Half {
     private readonly keeper: HalfKeeper,
   ) {}
 
+  /** How late it answered its guard of late, in milliseconds. */
   get busy(): number {
-    return this.cell?.busy ?? 0;
+    return this.cell?.busy ?? this.lastBusy;
   }
 
   /** Runs the source in a cell, a warm one where it is given. */
@@ -217,6 +220,7 @@ export class Half {
 
   private ended(why: string): void {
     if (this.over) return;
+    this.lastBusy = this.busy;
     this.cell = null;
     if (why === "silent") return this.keeper.lost(this);
     this.fail(cuts[why] ?? why, "");

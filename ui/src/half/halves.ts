@@ -9,6 +9,8 @@ import { Overrides } from "./theme";
 const START = 5_000;
 /** A half that loses its process this often is not started again. */
 const LOSSES = 2;
+/** Halves that start at the same time; others wait for their turn. */
+const STARTS = 4;
 
 export interface HalfState {
   readonly state: "loading" | "running" | "waiting" | "failed";
@@ -39,6 +41,7 @@ export class Halves implements HalfKeeper {
   private readonly overrides = new Overrides();
   private now: HalvesState = { runs: {}, views: [] };
   private spare: Cell | null = null;
+  private queue: Half[] = [];
   private looking: ReturnType<typeof setInterval> | undefined;
   private lookedAt = 0;
   private lostNow: Half[] = [];
@@ -91,10 +94,8 @@ export class Halves implements HalfKeeper {
     const half = new Half({ plugin: run.plugin, package: run.package, run: run.run, name: run.name, session: run.session }, source, this);
     this.halves.set(run.run, half);
     this.watch();
-    const cell = this.spare;
-    this.spare = null;
-    half.start(cell);
-    this.expect(half);
+    this.queue.push(half);
+    this.startNext();
     return promise;
   }
 
@@ -105,6 +106,7 @@ export class Halves implements HalfKeeper {
     const half = this.halves.get(run);
     this.halves.delete(run);
     half?.end();
+    this.startNext();
     this.told.delete(run);
     this.losses.delete(run);
     const { [run]: _gone, ...runs } = this.now.runs;
@@ -154,6 +156,7 @@ export class Halves implements HalfKeeper {
     this.put(run, { ...blank, lines: half.lines, state: waitingFor.length ? "waiting" : "running", waitingFor });
     const pending = this.pending.get(run);
     this.pending.delete(run);
+    this.startNext();
     if (!pending) return;
     const told = pending.verdict ? this.doors.verdict(plugin, { run, ok: true, waitingFor }) : Promise.resolve(true);
     void told
@@ -166,6 +169,7 @@ export class Halves implements HalfKeeper {
 
   failed(half: Half, phase: Phase, text: string, stack: string): void {
     this.halves.delete(half.run.run);
+    this.startNext();
     this.unwatch();
     if (this.now.runs[half.run.run]) void this.settle(half.run, phase, text, stack);
   }
@@ -204,6 +208,18 @@ export class Halves implements HalfKeeper {
   }
 
   // the rest is its own
+
+  private startNext(): void {
+    const starting = [...this.halves.values()].filter((half) => half.state === "loading" && half.startedAt > 0).length;
+    for (let free = STARTS - starting; free > 0 && this.queue.length > 0; free -= 1) {
+      const half = this.queue.shift()!;
+      if (this.halves.get(half.run.run) !== half) continue;
+      const cell = this.spare;
+      this.spare = null;
+      half.start(cell);
+      this.expect(half);
+    }
+  }
 
   private expect(half: Half): void {
     setTimeout(() => {
