@@ -4,8 +4,11 @@ import type { Config, Preset } from "../wire/shapes";
 import { useWords } from "../words/words";
 import { ConfirmJobs } from "../job/ConfirmJobs";
 import type { JobName } from "../wire/types";
+import { useHouseState } from "../wire/useHouse";
 import { ConfirmFull } from "./ConfirmFull";
 import { type Choice, Picker } from "./Picker";
+import { References } from "./References";
+import { type Reference, referenceAt, referencesFor } from "./references";
 
 export interface ComposerProps {
   session: string;
@@ -36,6 +39,32 @@ export const Composer = (props: ComposerProps) => {
   const [ending, setEnding] = useState<{ preset: string; jobs: JobName[] } | null>(null);
   const [stopping, setStopping] = useState(false);
   const [trouble, setTrouble] = useState("");
+  const { plugins } = useHouseState();
+  const listId = useId();
+  const [caret, setCaret] = useState<number | null>(null);
+  const [at, setAt] = useState(0);
+  const word = caret === null ? null : referenceAt(text, caret);
+  const found = word ? referencesFor(plugins, session, word.typed) : [];
+  const chosen = Math.min(at, found.length - 1);
+
+  const complete = (one: Reference) => {
+    if (!word || caret === null) return;
+    const end = word.from + one.id.length + 2;
+    setText(`${text.slice(0, word.from)}@${one.id} ${text.slice(caret)}`);
+    setCaret(null);
+    requestAnimationFrame(() => area.current?.setSelectionRange(end, end));
+  };
+  /** True where the key was for the list. */
+  const steer = (event: React.KeyboardEvent): boolean => {
+    if (!found.length || event.nativeEvent.isComposing) return false;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") setAt((chosen + (event.key === "ArrowDown" ? 1 : found.length - 1)) % found.length);
+    else if (event.key === "Escape") setCaret(null);
+    else if ((event.key === "Enter" || event.key === "Tab") && !event.shiftKey) complete(found[chosen]!);
+    else return false;
+    event.preventDefault();
+    event.stopPropagation();
+    return true;
+  };
 
   useEffect(() => {
     if (text) sessionStorage.setItem(draftName(session), text);
@@ -93,6 +122,7 @@ export const Composer = (props: ComposerProps) => {
         </p>
       )}
       <div className="box">
+        {found.length > 0 && <References id={listId} found={found} at={chosen} onPick={complete} />}
         <label className="vh" htmlFor={id}>
           {words.compose.message}
         </label>
@@ -102,8 +132,18 @@ export const Composer = (props: ComposerProps) => {
           rows={1}
           value={text}
           placeholder={online ? (busy ? words.compose.placeholderBusy : words.compose.placeholderIdle) : words.compose.offline}
-          onChange={(event) => setText(event.target.value)}
+          aria-autocomplete={found.length ? "list" : undefined}
+          aria-controls={found.length ? listId : undefined}
+          aria-activedescendant={found.length ? `${listId}-${chosen}` : undefined}
+          onChange={(event) => {
+            setText(event.target.value);
+            setCaret(event.target.selectionStart);
+            setAt(0);
+          }}
+          onSelect={(event) => setCaret((old) => (old === null ? null : event.currentTarget.selectionStart))}
+          onBlur={() => setCaret(null)}
           onKeyDown={(event) => {
+            if (steer(event)) return;
             if (event.key !== "Enter" || event.shiftKey || event.altKey || event.nativeEvent.isComposing || event.keyCode === 229) return;
             event.preventDefault();
             if (!event.repeat) send(busy);

@@ -1,14 +1,14 @@
 import { useEffect, useState } from "react";
-import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { nameOfSession } from "../session/name";
 import { Sheet } from "../shell/Sheet";
+import { plain } from "../text/escaped";
 import { Icon } from "../theme/icons";
 import type { PluginView } from "../wire/shapes";
 import type { PackageText } from "../wire/types";
 import { useHouse, useHouseState } from "../wire/useHouse";
 import { useWords } from "../words/words";
 import { Agreed } from "./Agreed";
-import { Half } from "./Code";
+import { CodeOf } from "./CallCard";
 import { PluginRow } from "./PluginRow";
 import { halfOf } from "./reading";
 import { grouped } from "./rows";
@@ -32,24 +32,11 @@ const Reader = ({ of, onClose }: { of: { plugin: string; name: string } | null; 
       live = false;
     };
   }, [house, of]);
-  const halves = text && text !== "none" ? (["client", "host"] as const).flatMap((name) => (text[name] === null ? [] : [halfOf(name, text[name])])) : [];
+  const halves = text && text !== "none" ? (["client", "host"] as const).flatMap((name) => (text[name] === null ? [] : [halfOf(name, plain(text[name]))])) : [];
   return (
     <Sheet open={of !== null} onClose={onClose} title={of ? `${of.plugin}, ${of.name}` : ""} wide>
       {halves.length > 0 ? (
-        <Tabs>
-          <TabList className="tabs" aria-label={words.plugin.code}>
-            {halves.map((half) => (
-              <Tab id={half.name} key={half.name}>
-                {words.plugin.half[half.name]}
-              </Tab>
-            ))}
-          </TabList>
-          {halves.map((half) => (
-            <TabPanel id={half.name} className="tab" key={half.name}>
-              <Half half={half} />
-            </TabPanel>
-          ))}
-        </Tabs>
+        <CodeOf halves={halves} />
       ) : (
         <p className="sub" role="status">
           {text === "none" ? words.plugin.undone("") : words.plugin.holdReading}

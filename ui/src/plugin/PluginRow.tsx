@@ -56,6 +56,7 @@ const Note = ({ plugin, here }: { plugin: PluginView; here: HalfState | undefine
   const { latest, activeRun } = plugin;
   const wakes = activeRun && [...activeRun.host.waitingFor, ...activeRun.client.waitingFor];
   const name = latest?.package ?? plugin.packages.at(-1)?.package ?? "";
+  const ended = latest && activeRun && latest.run !== activeRun.run && (latest.status === "rejected" || latest.status === "failed") ? latest : null;
   const text = (() => {
     if (plugin.pending) return words.plugin.noteWaits(plugin.pending.package);
     switch (plugin.state) {
@@ -85,7 +86,8 @@ const Note = ({ plugin, here }: { plugin: PluginView; here: HalfState | undefine
         return "";
     }
   })();
-  return text ? <p className="prow-n">{text}</p> : null;
+  const before = ended && !plugin.pending && plugin.state !== ended.status ? (ended.status === "rejected" ? words.plugin.noteRejected(ended.package) : words.plugin.noteFailedAsks(ended.package)) : "";
+  return text || before ? <p className="prow-n">{[before, text].filter(Boolean).join(" ")}</p> : null;
 };
 
 const Remove = ({ onRemove, onKeep }: { onRemove: () => void; onKeep: () => void }) => {
@@ -168,25 +170,27 @@ export const PluginRow = ({ plugin, of, online, onDecide, onRead }: PluginRowPro
         <Trouble key={index} failed={failed} />
       ))}
       <div className="prow-f">
-        {plugin.packages.length > 1 && (
-          <>
-            <label className="vh" htmlFor={pickId}>
-              {words.plugin.versionOf(plugin.plugin)}
-            </label>
-            <select id={pickId} className="field ver" value={picked ?? ""} onChange={(event) => setChosen(event.target.value)}>
-              {[...plugin.packages].reverse().map((one) => (
-                <option key={one.package} value={one.package}>
-                  {one.package === plugin.current ? words.plugin.versionNow(one.package) : one.package}
-                </option>
-              ))}
-            </select>
-          </>
-        )}
-        {picked && (
-          <button type="button" className="link" onClick={() => onRead(plugin.plugin, picked)}>
-            {words.plugin.readCode}
-          </button>
-        )}
+        <span className="prow-v">
+          {plugin.packages.length > 1 && (
+            <>
+              <label className="vh" htmlFor={pickId}>
+                {words.plugin.versionOf(plugin.plugin)}
+              </label>
+              <select id={pickId} className="field ver" value={picked ?? ""} onChange={(event) => setChosen(event.target.value)}>
+                {[...plugin.packages].reverse().map((one) => (
+                  <option key={one.package} value={one.package}>
+                    {one.package === plugin.current ? words.plugin.versionNow(one.package) : one.package}
+                  </option>
+                ))}
+              </select>
+            </>
+          )}
+          {picked && (
+            <button type="button" className="link" onClick={() => onRead(plugin.plugin, picked)}>
+              {words.plugin.readCode}
+            </button>
+          )}
+        </span>
         <span className="prow-a">
           {plugin.pending && (
             <button type="button" className="btn small ink" onClick={() => onDecide(plugin.pending!.run, plugin.session)}>

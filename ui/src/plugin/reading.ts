@@ -37,8 +37,8 @@ export const fileOf: Record<HalfName, string> = { client: "client.js", host: "ho
 const names: HalfName[] = ["client", "host"];
 const cache = new WeakMap<object, CodeReading>();
 
-export const halfOf = (name: HalfName, escaped: string): HalfReading => {
-  const text = plain(escaped);
+/** One half as it is shown: numbered, with everything marked that would hide. */
+export const halfOf = (name: HalfName, text: string): HalfReading => {
   const shown = visible(text);
   return { name, text, shown, long: isLong(shown.lineCount, shown.characters) };
 };
@@ -47,7 +47,7 @@ export const halfOf = (name: HalfName, escaped: string): HalfReading => {
 export const codeReading = (code: ConsentCode): CodeReading => {
   const known = cache.get(code.signed);
   if (known) return known;
-  const halves = names.flatMap((name) => (code.signed[name] === null ? [] : [halfOf(name, code.signed[name])]));
+  const halves = names.flatMap((name) => (code.signed[name] === null ? [] : [halfOf(name, plain(code.signed[name]))]));
   const change = code.before && changeOf(code.before.package, code.before, code.signed);
   const reading: CodeReading = { halves, change, needed: change ? (change.halves.length ? ["change"] : []) : halves.map((half) => half.name) };
   cache.set(code.signed, reading);

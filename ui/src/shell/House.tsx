@@ -6,6 +6,7 @@ import { DeskColumn } from "../inbox/DeskColumn";
 import { Inbox, isTyping } from "../inbox/Inbox";
 import { openMatters, totalWaiting } from "../inbox/matters";
 import { usePanel } from "../inbox/usePanel";
+import { PluginGesturesProvider } from "../plugin/gestures";
 import { useLoadedHalves } from "../plugin/loading";
 import { Panel } from "../plugin/Panel";
 import { titleOfSession } from "../session/name";
@@ -83,10 +84,15 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
   const sessionId = place.page === "session" ? place.id : null;
   const chooseHere = useCallback((ask: string | null) => sessionId && go({ page: "session", id: sessionId, ask }, true), [go, sessionId]);
   const panel = usePanel(useMemo(() => (place.page === "start" ? "none" : sessionId ? { session: sessionId } : "all"), [place.page, sessionId]));
-  const decide = (run: string, session: string) => {
-    panel.setOpen(false);
-    visit(place.page === "inbox" ? { page: "inbox", ask: run } : { page: "session", id: session, ask: run });
-  };
+  const { setOpen } = panel;
+  const decide = useCallback(
+    (run: string, session: string) => {
+      setOpen(false);
+      visit(place.page === "inbox" ? { page: "inbox", ask: run } : { page: "session", id: session, ask: run });
+    },
+    [setOpen, visit, place.page],
+  );
+  const ways = useMemo(() => ({ openPanel: () => setOpen(true), decide }), [setOpen, decide]);
   const chooseInbox = useCallback((ask: string | null) => go({ page: "inbox", ask }, true), [go]);
 
   const title = useMemo(() => {
@@ -125,6 +131,7 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
   useEffect(() => halves.setWorld(words.code, preferences.theme), [halves, words, preferences.theme]);
   return (
     <HalvesProvider value={halves}>
+      <PluginGesturesProvider value={ways}>
       <nav aria-label={words.shell.skip}>
         <a
           className="skip"
@@ -191,6 +198,7 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
       />
       <Settings open={sheet === "settings"} onClose={() => setSheet("")} preferences={preferences} onChange={onPreferences} />
       <KeyList open={sheet === "keys"} onClose={() => setSheet("")} />
+      </PluginGesturesProvider>
     </HalvesProvider>
   );
 };

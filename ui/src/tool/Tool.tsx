@@ -1,6 +1,8 @@
 import { memo, useMemo } from "react";
 import { Seat, type ToolCardData } from "../half";
 import type { ToolCall } from "../session/fold";
+import { pluginCall } from "../plugin/call";
+import { CallCard } from "../plugin/CallCard";
 import { plain } from "../text/escaped";
 import { Code, VisibleText } from "../text/Visible";
 import { visible } from "../text/visible";
@@ -32,6 +34,8 @@ export const Tool = memo(({ call, open, onAsk }: { call: ToolCall; open: boolean
     [call.key, call.name, call.arguments, call.result],
   );
   const waiting = call.asks.find((ask) => !call.decisions[ask.id]);
+  const about = useMemo(() => pluginCall(call, args), [call, args]);
+  if (about) return <CallCard call={call} about={about} status={status} record={call.asks.length > 0 && <Record call={call} bash={null} />} />;
   return (
     <article className="tool" aria-label={args.description ? `${call.name}: ${args.description}` : `${words.tool.call} ${call.name}`} data-call={call.key}>
       <header>

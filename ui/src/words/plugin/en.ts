@@ -110,7 +110,6 @@ export const plugin = {
 
   // the panel
   panel: "Plugins",
-  panelScope: "all sessions",
   badge: (plugins: number, waiting: number) => (waiting ? `${many(plugins, "plugin", "plugins")}, ${waiting.toLocaleString("en")} waiting for you` : many(plugins, "plugin", "plugins")),
   noPlugins: "No plugin yet.",
   noPluginsText: "When an agent defines one, it appears here: what runs, what waits for you, and what you agreed to.",
