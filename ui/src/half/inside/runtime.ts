@@ -103,7 +103,7 @@ const services = Object.freeze({
   timer: timerService(half),
   theme: themeService(half, questions),
   layout: layoutService(half, questions),
-  session: Object.freeze({ get: (): Json => half.facts.get("session") ?? null }),
+  sessions: Object.freeze({ current: (): Json => half.facts.get("session") ?? null }),
   toolCard: Object.freeze({ shown: (): Json => half.facts.get("toolCard") ?? [] }),
   locale: Object.freeze({ get: (): Json => half.facts.get("locale") ?? "en" }),
 });

@@ -16,7 +16,7 @@ const choice = (prefix: string, value: unknown, usual: string): string => `${pre
 const box =
   (kind: "stack" | "row"): FC<Drawn> =>
   ({ props, children }) => (
-    <div className={names(`half-${kind}`, choice("gap-", props.gap, "small"), choice("align-", props.align, kind === "row" ? "center" : "stretch"), choice("justify-", props.justify, "start"), props.wrap === true && "wraps", text(props.className))}>
+    <div className={names(`half-${kind}`, `gap-${Math.round(typeof props.gap === "number" ? props.gap : 2)}`, choice("align-", props.align, kind === "row" ? "center" : "stretch"), choice("justify-", props.justify, "start"), props.wrap === true && "wraps", text(props.className))}>
       {children}
     </div>
   );

@@ -9,7 +9,8 @@ export interface Spec {
 
 const spec = (props: Spec["props"], kids: Spec["kids"] = "none", events: Spec["events"] = {}): Spec => ({ props, kids, events });
 
-const gap = oneOf("none", "small", "medium", "large");
+/** Steps of placet's spacing: 2 is 8 pixels. */
+const gap = number(0, 8);
 const align = oneOf("start", "center", "end", "stretch");
 const tone = oneOf("plain", "quiet", "good", "bad", "busy");
 const label = text(200);
