@@ -10,8 +10,11 @@ from placet.cordis.vocabulary import Detail, Half, Phase
 _WHY = {
     Detail.RESTART: "placet was restarted while it was under way",
     Detail.STOPPED: "it was stopped",
+    Detail.REPLACED: "another run took its place",
     Detail.UNDEFINED: "the plugin was removed",
     Detail.ARCHIVED: "the session was put away",
+    Detail.DELETED: "the session was deleted",
+    Detail.SHUTDOWN: "placet was ended",
     Detail.EXPIRED: "nobody decided about it in time",
     Detail.NARROWED: "the user narrowed what code may touch, and it ran with more",
     Detail.CRASHED: "its host half ended by itself",
