@@ -113,7 +113,7 @@ async def test_what_is_no_body_of_a_function_is_refused_with_its_likely_mistake(
         ("const x = 1;", "looks like JavaScript"),
         ("await foo()", "async def apply(ctx)"),
         ("return 1", "a host half is a module"),
-        ("x = “a”", "plain quotes"),
+        ("x = “a”", "typographic quotes"),
         ("a\0b", "NUL"),
         ("(" * 5000, "nested"),
     ],

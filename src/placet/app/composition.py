@@ -9,7 +9,7 @@ from typing import Any, Literal
 import anyio
 from anyio import to_thread
 
-from placet.agent.context import standard_context
+from placet.agent.context import INSTRUCTIONS, standard_context
 from placet.agent.crew import Crew
 from placet.agent.errors import BadScript, UnknownModel
 from placet.agent.kit import Kit
@@ -24,6 +24,10 @@ from placet.approval.dispatcher import Dispatcher
 from placet.approval.inbox import Inbox
 from placet.approval.policy import PolicyFold
 from placet.approval.responder import Responders
+from placet.cordis.checking.service import Checking
+from placet.cordis.host import Halves, host_halves
+from placet.cordis.service import Cordis
+from placet.cordis.tools import SECTION, References, cordis_tools
 from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.sandbox.mode import ModeFold
 from placet.sandbox.service import Sandbox
@@ -35,6 +39,7 @@ from placet.tools.jobs import Jobs, job_tools
 from placet.tools.pipeline import Pipeline
 from placet.tools.registry import Registry
 from placet.tools.stages.hooks import Stages
+from placet.tools.turns import Turns
 
 PERSON = "owner"
 """The name of the person until people are added; the terminal adds the account."""
@@ -54,6 +59,8 @@ class Placet:
     responders: Responders
     sandbox: Sandbox
     jobs: Jobs
+    halves: Halves
+    cordis: Cordis
     tools: Registry
     kit: Kit
     crew: Crew
@@ -91,7 +98,7 @@ async def open_placet(config: Config, *, kind: Kind, clock: Clock = SYSTEM_CLOCK
             placet = _assembled(config, kind, clock, holder, store, models, name)
             await to_thread.run_sync(_first_look, placet.sandbox)
             try:
-                async with placet.jobs.serving():
+                async with placet.jobs.serving(), placet.halves.serving(), placet.cordis.serving():
                     yield placet
             finally:
                 with anyio.CancelScope(shield=True):
@@ -114,11 +121,21 @@ def _assembled(
     dispatcher = Dispatcher(store, responders, clock, policy=policy, max_open=asks.open_limit)
     jobs = Jobs(sandbox, store, clock, modes=mode)
     tools = _tools(sandbox, jobs if config.settings.sandbox.background_jobs else None)
+    pipeline, turns = Pipeline(tools, dispatcher, clock, modes=mode, stages=_stages(sandbox)), Turns()
+    halves = host_halves(sandbox, store, pipeline, turns, clock, modes=mode, policies=policy)
+    cordis = Cordis(
+        store, halves, Checking(sandbox), clock, modes=mode, policies=policy, deadline=asks.deadline_seconds
+    )
+    for tool in cordis_tools(cordis, tools):
+        tools.register(tool)
     kit = Kit(
         store=store,
         dispatcher=dispatcher,
-        pipeline=Pipeline(tools, dispatcher, clock, modes=mode, stages=_stages(sandbox)),
+        pipeline=pipeline,
         tools=tools,
+        turns=turns,
+        instructions=f"{INSTRUCTIONS}\n\n{SECTION}",
+        references=References(cordis.plugins),
         context=standard_context(policy, mode),
         models=models,
         default_model=default,
@@ -126,7 +143,7 @@ def _assembled(
     )
     return Placet(
         config=config, clock=clock, holder=holder, store=store, inbox=inbox, responders=responders,
-        sandbox=sandbox, jobs=jobs, tools=tools, kit=kit, crew=Crew(kit), channel=kind,
+        sandbox=sandbox, jobs=jobs, halves=halves, cordis=cordis, tools=tools, kit=kit, crew=Crew(kit), channel=kind,
     )  # fmt: skip
 
 
