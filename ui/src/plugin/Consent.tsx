@@ -182,7 +182,7 @@ export const Consent = (props: ConsentProps) => {
             <dt>{words.ask.what}</dt>
             <dd>
               {whole ? (
-                <CodeTabs reading={reading} part={part} onPart={(next) => setChosen({ identity, part: next })} shown={shown} reach={reach} onEnd={toEnd} />
+                <CodeTabs reading={reading} part={part} onPart={(next) => setChosen({ identity, part: next })} shown={settled ? new Set(reading.needed) : shown} reach={reach} onEnd={toEnd} />
               ) : (
                 <p className="plain" role="status">
                   {words.plugin.holdReading}
