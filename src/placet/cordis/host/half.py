@@ -21,6 +21,8 @@ from placet.sandbox.backend import Exit
 
 _GRACE = 0.5
 """Seconds for a process to end behind its line, so that the end is told and not the line."""
+LINE_GONE = 83
+"""The exit code of a half that finds its line gone, while placet is there: it has closed that itself."""
 _GONE = "the plugin is not running any more"
 
 
@@ -341,6 +343,8 @@ def _cut(why: str) -> Ended:
 
 
 def _crashed(ended: Exit) -> Ended:
+    if ended.code == LINE_GONE:
+        return _cut("it closed its line to placet")
     if ended.broken:
         how = "the sandbox broke"
     elif ended.signal is not None:

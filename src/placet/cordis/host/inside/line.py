@@ -14,6 +14,8 @@ from .lossless import check
 LONGEST = 1 << 20
 AT_ONCE = 32
 """Calls that are under way at once; further ones wait here."""
+LINE_GONE = 83
+"""The exit code of a half whose line is gone: there is nobody left to speak to."""
 RATE, BURST = 100.0, 300.0
 """Messages in a second, and how many may come at once before that counts."""
 
@@ -87,7 +89,7 @@ class Line:
             self._loop.add_writer(self._fd, self._flush)
             return
         except OSError:
-            os._exit(0)
+            os._exit(LINE_GONE)
         self._loop.remove_writer(self._fd)
 
     def _ready(self) -> None:
@@ -98,7 +100,7 @@ class Line:
         except OSError:
             data = b""
         if not data:
-            os._exit(0)
+            os._exit(LINE_GONE)
         self._heard += data
         while (end := self._heard.find(b"\n")) >= 0:
             message = json.loads(self._heard[:end])
