@@ -1,4 +1,4 @@
-"""A real server in this process, on a port and a socket of its own, over a real store; and asks to answer."""
+"""A real server in this process, on a port and a socket of its own, over a real store; asks and plugins to answer."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ from placet.approval import events as approvals
 from placet.approval.inbox import Inbox
 from placet.approval.outcome import Policy
 from placet.approval.subject import CallKey, Subject, build
+from placet.cordis import events as plugins
+from placet.cordis.answers import Receipt
+from placet.cordis.definition import Code
+from placet.cordis.host import Halves
+from placet.cordis.service import Cordis
+from placet.cordis.vocabulary import PackageId, PluginId
 from placet.kernel.bus import Bus
 from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.permission.knobs import Knobs
@@ -37,6 +43,7 @@ from placet.web.serve import Serving, serve
 from placet.web.services import Installation, ModelEntry, Services
 
 BY = {"kind": "person", "name": "owner", "channel": "page"}
+AGENT = {"kind": "agent", "name": "rehearsal"}
 COUNT = itertools.count(1)
 
 
@@ -74,6 +81,12 @@ class Folders:
 
     def forget_session(self, session: SessionId) -> None:
         pass
+
+
+class Nothing:
+    """No offices and no checks: the plugins of these tests have no host half, and are defined by the log itself."""
+
+    events: tuple[str, ...] = ()
 
 
 @dataclass
@@ -145,6 +158,29 @@ class House:
         (event,) = await self.append(session, asked(session, command=command, policy=policy, **more))
         return event
 
+    async def package(
+        self,
+        session: SessionId,
+        plugin: str,
+        *,
+        host: str | None = None,
+        client: str | None = "return () => {}",
+        **more: str,
+    ) -> str:
+        """A package of a plugin, as if the agent had defined it; returns its id."""
+        number = next(COUNT)
+        code = Code.of(host, client)
+        data = {"plugin": plugin, "package": f"pkg-{number}", "name": f"Plugin {plugin}", "purpose": "shows a number"}
+        data |= {"host": code.host, "client": code.client, "digest": code.digest, "call": f"1.1.{number}"} | more
+        await self.append(session, Draft(plugins.DEFINED, data, plugins.defined_key(f"1.1.{number}")))
+        return f"pkg-{number}"
+
+    async def request(self, session: SessionId, plugin: str, package: str, mode: str = "run") -> str:
+        """A request for consent, as the agent makes one; returns the id of its run."""
+        answer = await self.services.cordis.run(session, PluginId(plugin), PackageId(package), mode, by=AGENT)
+        assert isinstance(answer, Receipt), answer
+        return answer.run
+
     async def append(self, session: SessionId, *drafts: Draft) -> tuple[Event, ...]:
         answer = await self.store.append(session, list(drafts))
         assert isinstance(answer, Appended), answer
@@ -198,13 +234,15 @@ def services_over(
         "account": "tester",
         "sandbox": {"chosen": "bubblewrap", "backends": []},
     }
+    sandbox = Sandbox(Places(state, state / "config.toml"), Selection(backends(state)))
     return Services(
         store=store,
         inbox=Inbox(store, clock),
         crew=voices,
         workspaces=Folders(state),
         knobs=Knobs(store),
-        jobs=Jobs(Sandbox(Places(state, state / "config.toml"), Selection(backends(state))), store),
+        jobs=Jobs(sandbox, store),
+        cordis=Cordis(store, Halves(sandbox, store, Nothing()), Nothing(), clock),  # type: ignore[arg-type]
         installation=Installation(**(facts | installation)),
         state=state,
         clock=clock,
@@ -242,7 +280,7 @@ async def running(
         async def run() -> None:
             await serve(services, port=port, started=started, say=said.append, stop=stop, signals=False)
 
-        async with anyio.create_task_group() as tasks:
+        async with services.cordis.serving(), anyio.create_task_group() as tasks:
             tasks.start_soon(run)
             await up.wait()
             yield House(services, found[0], store, voices, said)

@@ -39,6 +39,8 @@ class Running:
         async with running(self.folder) as house:
             session = await house.session()
             self.ask = (await house.ask(session)).data["id"]
+            package = await house.package(session, "dice-1")
+            self.run = await house.request(session, "dice-1", package)
             self.session, self.url, self.instance = session, house.url, house.serving.desk.instance
             await self._link(house)
             self.stop, self.token = anyio.Event(), anyio.lowlevel.current_token()
@@ -73,8 +75,13 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     suppress_health_check=list(HealthCheck),
 )
 def test_a_fuzzer_that_signs_gets_only_answers_of_the_document(api: Running, case: schemathesis.Case) -> None:
-    if "id" in case.path_parameters and len(str(case.path_parameters["id"])) % 2:
-        case.path_parameters["id"] = api.ask if "/asks/" in case.path else api.session  # every other time a real one
+    if "id" in case.path_parameters and len(str(case.path_parameters["id"])) % 2:  # every other time a real one
+        kinds = {"/asks/": api.ask, "/plugins/": "dice-1"}
+        case.path_parameters["id"] = next((id for part, id in kinds.items() if part in case.path), api.session)
+    if "run" in case.path_parameters and len(str(case.path_parameters["run"])) % 2:
+        case.path_parameters["run"] = api.run
+    if "/plugins/" in case.path and isinstance(case.body, dict) and "run" in case.body and len(str(case.body)) % 2:
+        case.body["run"] = api.run
     headers = {"Sec-Fetch-Site": "same-origin", "Origin": api.url.rstrip("/")}
     response = case.call(base_url=api.url.rstrip("/"), headers=headers, auth=Signed(api), timeout=30)
     case.validate_response(response, checks=WANTED)

@@ -30,6 +30,7 @@ async def services_of(placet: Placet) -> Services:
         workspaces=placet.sandbox,
         knobs=Knobs(placet.store),
         jobs=placet.jobs,
+        cordis=placet.cordis,
         installation=await to_thread.run_sync(_installation, placet, report),
         state=placet.config.places.state,
         clock=placet.clock,

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 from placet.agent.creation import Workspaces
 from placet.agent.speech import Delta, Partial
 from placet.approval.inbox import Inbox
+from placet.cordis.service import Cordis
 from placet.kernel.bus import Bus
 from placet.kernel.clock import SYSTEM_CLOCK, Clock
 from placet.permission.knobs import Knobs
@@ -80,6 +81,7 @@ class Services:
     workspaces: Workspaces
     knobs: Knobs
     jobs: Jobs
+    cordis: Cordis
     installation: Installation
     state: Path
     clock: Clock = SYSTEM_CLOCK

@@ -206,7 +206,10 @@ class EarlierCode(Wire):
 
 
 class ConsentDecision(Wire):
-    """How a request for consent was settled; who and channel are null where nobody answered it."""
+    """How a request for consent was settled.
+
+    `who` and `channel` are null where nobody answered it; `by` then says who withdrew it, if anybody did.
+    """
 
     outcome: Literal["consented", "declined", "cancelled"]
     width: Width | None = None
@@ -218,6 +221,7 @@ class ConsentDecision(Wire):
     time: int
     digest: str | None = None
     feedback: str | None = None
+    by: dict[str, Any] | None = None
 
 
 class ConsentRow(Wire):
@@ -242,8 +246,12 @@ class ConsentRow(Wire):
 
 
 class ConsentView(ConsentRow):
-    """The whole card: both halves in the escaped form. The answer sends back the digest of what was shown."""
+    """The whole card: both halves in the escaped form. The answer sends back the digest of what was shown.
 
+    Where `intact` is false the stored code is not what was defined; there is none to show, and no yes counts.
+    """
+
+    intact: bool
     host: str | None
     client: str | None
     wants: Wants

@@ -127,7 +127,7 @@ export interface ConsentAccepted {
   receipt: ConsentReceipt;
 }
 
-/** How a request for consent was settled; who and channel are null where nobody answered it. */
+/** How a request for consent was settled. */
 export interface ConsentDecision {
   outcome: "consented" | "declined" | "cancelled";
   width?: "package" | "future" | null;
@@ -139,6 +139,7 @@ export interface ConsentDecision {
   time: number;
   digest?: string | null;
   feedback?: string | null;
+  by?: { [name: string]: unknown } | null;
 }
 
 /** A yes that is in force: to one package, or with width `future` to later packages too. */
@@ -205,6 +206,7 @@ export interface ConsentView {
   state: "open" | "decided";
   position: number | null;
   total: number;
+  intact: boolean;
   host: string | null;
   client: string | null;
   wants: Wants;

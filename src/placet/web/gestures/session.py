@@ -11,6 +11,7 @@ from placet.agent.errors import MessageIdTaken
 from placet.approval.errors import UnknownPolicy
 from placet.approval.outcome import Policy
 from placet.approval.policy import parse_policy
+from placet.cordis.vocabulary import Detail
 from placet.permission.errors import UnknownMode, UnknownPreset
 from placet.permission.escalation import wider
 from placet.permission.preset import Permissions, Preset, mode_named, preset_named
@@ -60,13 +61,14 @@ async def change(desk: Desk, caller: Caller, session: SessionId, request: Sessio
         await gestures.archive(store, session, caller.by, request.key, archived=request.archived)
         if request.archived:
             await desk.services.jobs.end_session(session, Reason.ARCHIVED, caller.by)
+            await desk.services.cordis.end_session(session, Detail.ARCHIVED, caller.by)
         if request.archived and line.turn is None:
             await _tidy(desk, session)
     return await desk.summaries.of(session)
 
 
 async def delete(desk: Desk, caller: Caller, session: SessionId) -> None:
-    """End the session's jobs, remove its log and tell every screen.
+    """End the session's jobs and plugins, remove its log and tell every screen.
 
     Raises Conflict while a turn is open, UnknownSession.
     """
@@ -74,6 +76,8 @@ async def delete(desk: Desk, caller: Caller, session: SessionId) -> None:
     if not damaged and (await desk.summaries.line(session)).turn is not None:
         raise Conflict("a turn is running in this session", code="running", hint="Stop it first.")
     await desk.services.jobs.end_session(session, Reason.DELETED)
+    if not damaged:  # else the removal itself ends them, for nothing can be written there
+        await desk.services.cordis.end_session(session, Detail.DELETED, caller.by)
     await desk.services.store.remove(session)
     desk.summaries.forget(session)
     gone = Draft("session/removed", {"session": session, "by": dict(caller.by)}, keys.removed(session))
@@ -107,8 +111,8 @@ def known_model(desk: Desk, name: str) -> None:
 async def permit(desk: Desk, caller: Caller, session: SessionId, request: PermissionChange) -> PermissionView:
     """Switch preset, mode or policy; what widens needs the right to answer, full access needs to be confirmed.
 
-    What narrows ends the jobs that run with more. Raises Unacceptable for names outside the vocabularies, Conflict
-    `confirm-needed` or `jobs-running`, Forbidden.
+    What narrows ends the jobs and host halves that run with more. Raises Unacceptable for names outside the
+    vocabularies, Conflict `confirm-needed` or `jobs-running`, Forbidden.
     """
     wanted = _wanted(request)
     before = (await desk.summaries.line(session)).permissions

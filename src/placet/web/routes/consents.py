@@ -5,10 +5,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from placet.web.desk import DeskDep
-from placet.web.errors import NotFound
+from placet.web.gestures import consent as gestures
 from placet.web.rights import Channel, Right, needs
 from placet.web.routes.plugins import Id
 from placet.web.security.caller import CallerDep
+from placet.web.views import consents as views
 from placet.web.wire import BadResponseBody, ErrorBody
 from placet.web.wire_plugin import Consent, ConsentAccepted, ConsentNotPending, Consents, ConsentView, Decline
 
@@ -25,13 +26,13 @@ _NOES: dict[int | str, dict[str, Any]] = {
 @router.get("/api/consents", dependencies=[needs(Right.READ)])
 async def consents(desk: DeskDep, cursor: Annotated[str | None, Query(max_length=32)] = None) -> Consents:
     """List open requests for consent of all sessions, oldest first, without the code."""
-    return Consents(consents=[], total=0, next=None, notices=[])
+    return await views.open_page(desk, cursor)
 
 
 @router.get("/api/consents/{run}", dependencies=[needs(Right.READ)])
 async def consent_card(desk: DeskDep, run: Run) -> ConsentView:
     """Read one request, open or decided, with both halves of its package."""
-    raise _missing()
+    return await views.one(desk, run)
 
 
 @router.post(
@@ -42,7 +43,7 @@ async def consent_card(desk: DeskDep, run: Run) -> ConsentView:
 )
 async def consent(desk: DeskDep, caller: CallerDep, id: Id, request: Consent) -> object:
     """Consent to a package's code. 200 is said only after the consent is durable, before anything starts."""
-    raise _missing()
+    return await gestures.consent(desk, caller, id, request)
 
 
 @router.post(
@@ -53,8 +54,4 @@ async def consent(desk: DeskDep, caller: CallerDep, id: Id, request: Consent) ->
 )
 async def decline(desk: DeskDep, caller: CallerDep, id: Id, request: Decline) -> object:
     """Decline a package; nothing of it starts, and what ran before goes on."""
-    raise _missing()
-
-
-def _missing() -> NotFound:
-    return NotFound("there is no such request", code="unknown-request")
+    return await gestures.decline(desk, caller, id, request)

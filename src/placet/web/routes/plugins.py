@@ -5,9 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 
 from placet.web.desk import DeskDep
-from placet.web.errors import NotFound
+from placet.web.gestures import plugins as gestures
 from placet.web.rights import Channel, Right, needs
 from placet.web.security.caller import CallerDep
+from placet.web.views import plugins as views
 from placet.web.wire import ErrorBody, Keyed
 from placet.web.wire_plugin import (
     ClientSource,
@@ -35,13 +36,13 @@ Run = Annotated[str, Path(pattern=r"^run-[0-9]{1,15}$")]
 @router.get("/api/plugins", dependencies=[needs(Right.READ)])
 async def plugins(desk: DeskDep) -> Plugins:
     """List the plugins of all sessions, without their code."""
-    return Plugins(plugins=[], notices=[])
+    return await views.listed(desk)
 
 
 @router.get("/api/plugins/{id}/packages/{package}", dependencies=[needs(Right.READ)])
 async def package(desk: DeskDep, id: Id, package: Package) -> PackageText:
     """Read one package of a plugin with its code."""
-    raise _missing()
+    return await views.package_text(desk, id, package)
 
 
 @router.post(
@@ -51,7 +52,7 @@ async def package(desk: DeskDep, id: Id, package: Package) -> PackageText:
 )
 async def run(desk: DeskDep, caller: CallerDep, id: Id, request: RunPlugin) -> RunReceipt:
     """Run a package; one that needs consent opens the card, whoever asks."""
-    raise _missing()
+    return await gestures.run(desk, caller, id, request)
 
 
 @router.post(
@@ -63,7 +64,7 @@ async def run(desk: DeskDep, caller: CallerDep, id: Id, request: RunPlugin) -> R
 )
 async def stop(desk: DeskDep, caller: CallerDep, id: Id, request: Keyed) -> PluginEnded:
     """Stop what runs or waits of a plugin; its packages and consents stay."""
-    raise _missing()
+    return await gestures.stop(desk, caller, id)
 
 
 @router.post(
@@ -75,25 +76,25 @@ async def stop(desk: DeskDep, caller: CallerDep, id: Id, request: Keyed) -> Plug
 )
 async def undefine(desk: DeskDep, caller: CallerDep, id: Id, request: Keyed) -> PluginEnded:
     """Stop a plugin and forget it with its packages and consents."""
-    raise _missing()
+    return await gestures.undefine(desk, caller, id)
 
 
 @router.post("/api/plugins/{id}/revoke", dependencies=[needs(Right.SEND)])
 async def revoke(desk: DeskDep, caller: CallerDep, id: Id, request: Revoke) -> PluginView:
     """Take back a consent; ends nothing that runs, the next start asks."""
-    raise _missing()
+    return await gestures.revoke(desk, caller, id, request)
 
 
 @router.post("/api/plugins/{id}/verdict", dependencies=[needs(Right.SEND, Channel.PAGE)])
 async def verdict(desk: DeskDep, caller: CallerDep, id: Id, request: Verdict) -> Taken:
     """Say whether the client half of a run has loaded; the first word on the active run counts."""
-    raise _missing()
+    return await gestures.verdict(desk, caller, id, request)
 
 
 @router.post("/api/plugins/{id}/failure", dependencies=[needs(Right.SEND, Channel.PAGE)])
-async def failure(desk: DeskDep, caller: CallerDep, id: Id, request: HalfFailure) -> Taken:
+async def failure(desk: DeskDep, id: Id, request: HalfFailure) -> Taken:
     """Say that a client half failed after it had loaded."""
-    raise _missing()
+    return await gestures.failure(desk, id, request)
 
 
 @router.post(
@@ -101,9 +102,9 @@ async def failure(desk: DeskDep, caller: CallerDep, id: Id, request: HalfFailure
     dependencies=[needs(Right.SEND, Channel.PAGE)],
     responses={409: {"model": ErrorBody, "description": "Not run, another run, no such method, or the method failed"}},
 )
-async def invoke(desk: DeskDep, caller: CallerDep, id: Id, request: Invoke) -> Invoked:
+async def invoke(desk: DeskDep, id: Id, request: Invoke) -> Invoked:
     """Call a method of the plugin's host half."""
-    raise _missing()
+    return await gestures.invoke(desk, id, request)
 
 
 @router.get(
@@ -111,10 +112,6 @@ async def invoke(desk: DeskDep, caller: CallerDep, id: Id, request: Invoke) -> I
     dependencies=[needs(Right.READ, Channel.PAGE)],
     responses={409: {"model": ErrorBody, "description": "This run is not the active one, or has no client half"}},
 )
-async def source(desk: DeskDep, caller: CallerDep, id: Id, run: Run) -> ClientSource:
+async def source(desk: DeskDep, id: Id, run: Run) -> ClientSource:
     """Hand out the client half of exactly the active run, to be loaded once."""
-    raise _missing()
-
-
-def _missing() -> NotFound:
-    return NotFound("there is no such plugin", code="plugin-missing")
+    return await gestures.source(desk, id, run)

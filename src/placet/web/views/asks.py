@@ -23,7 +23,7 @@ def ask_view(desk: Desk, view: View) -> AskView:
 async def open_page(desk: Desk, cursor: str | None) -> Asks:
     """Return open asks of all sessions, oldest first, after the cursor of an earlier page."""
     await desk.summaries.catch_up()
-    page = await desk.services.inbox.open(after=_position(cursor), limit=PAGE)
+    page = await desk.services.inbox.open(after=position_of(cursor), limit=PAGE)
     asks = [ask_view(desk, view) for view in page.asks]
     after = None if page.next is None else str(page.next)
     return Asks(asks=asks, total=page.total, next=after, notices=await damage.notices(desk.services.store))
@@ -44,7 +44,8 @@ async def one(desk: Desk, ask: AskId) -> AskView:
     return ask_view(desk, view)
 
 
-def _position(cursor: str | None) -> int | None:
+def position_of(cursor: str | None) -> int | None:
+    """Return the place that the cursor of a page stands for. Raises Unacceptable."""
     if cursor is None:
         return None
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= 18):

@@ -118,6 +118,11 @@ class Summaries:
         line = self._lines.get(session)
         return name_of(None, None, cwd) if line is None else line.name
 
+    def model(self, session: SessionId) -> str:
+        """Return the model that a session asks, as far as it was read."""
+        line = self._lines.get(session)
+        return (None if line is None else line.model) or self._services.installation.model
+
     def speaking(self) -> list[SessionId]:
         """Return the sessions with an open turn."""
         return [session for session, line in self._lines.items() if line.turn is not None]
