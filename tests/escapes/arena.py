@@ -1,6 +1,6 @@
-"""A private place for escape attempts: `python -m tests.escapes.arena BACKEND MODE UID`, started by the tests.
+"""A private place for escape attempts: `python -m tests.escapes.arena BACKEND MODE UID NAMESPACE [files]`.
 
-As root it has a mount namespace of its own, a fresh file system on /mnt, and gives up root if UID is not 0. It prints
+Started by the tests; `files` has the file tools try instead of a command. As root it has a mount namespace of its own, a fresh file system on /mnt, and gives up root if UID is not 0. It prints
 what the attempts came to, and what changed outside the workspace, as one line of JSON.
 """
 
@@ -14,22 +14,25 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import anyio
 import anyio.lowlevel
 
-from placet.sandbox import Bubblewrap, Command, Landlock, Sandbox, SandboxMode, Selection, Workdir, harden
+from placet.sandbox import Bubblewrap, Command, Landlock, Profile, Sandbox, SandboxMode, Selection, Workdir, harden
 from placet.sandbox.backends import kept
 from placet.sandbox.linux import keeper
 from placet.session.ids import SessionId
 from placet.testing.backends import TestPlaces
+from tests.escapes import reaches
 
 PROBES = Path(__file__).parent / "probes.py"
+Try = Callable[[Sandbox, Profile, dict[str, Path], dict[str, object]], Awaitable[dict[str, object]]]
 _MS_REC, _MS_PRIVATE = 16384, 1 << 18
 
 
-def main(backend: str, mode: str, uid: int, machine_namespace: str) -> None:
+def main(backend: str, mode: str, uid: int, machine_namespace: str, who: str = "command") -> None:
     root = private_root(machine_namespace) if os.geteuid() == 0 else Path.home() / f".placet-arena-{os.getpid()}"
     folders = {name: root / name for name in ("home", "state", "workspace", "outside")}
     for folder in folders.values():
@@ -45,14 +48,16 @@ def main(backend: str, mode: str, uid: int, machine_namespace: str) -> None:
         os.setuid(uid)
     os.environ["HOME"] = str(folders["home"])
     try:
-        print(json.dumps(anyio.run(_attempts, backend, SandboxMode(mode), folders, machine_namespace)))
+        tried = reaches.tried if who == "files" else _tried
+        print(json.dumps(anyio.run(_attempts, backend, SandboxMode(mode), folders, machine_namespace, tried)))
     finally:
         if not root.is_relative_to("/mnt"):
             shutil.rmtree(root, ignore_errors=True)
 
 
 def readable_keeper(folder: Path) -> None:
-    """Let keepers run on the system's Python, from a copy: an ordinary account may not be able to read ours."""
+    """Let keepers and helpers run on the system's Python: an ordinary account may not be able to read ours."""
+    sys._base_executable = "/usr/bin/python3"  # type: ignore[attr-defined]
     kept.PYTHON, kept.FOLDER = "/usr/bin/python3", str(folder / "code")
     shutil.copytree(Path(keeper.__file__).parent, folder / "code" / "linux")
 
@@ -69,7 +74,7 @@ def private_root(machine_namespace: str) -> Path:
 
 
 async def _attempts(
-    name: str, mode: SandboxMode, folders: dict[str, Path], machine_namespace: str
+    name: str, mode: SandboxMode, folders: dict[str, Path], machine_namespace: str, tried: Try
 ) -> dict[str, object]:
     state, workspace, outside = folders["state"], folders["workspace"], folders["outside"]
     _fill(folders)
@@ -97,15 +102,24 @@ async def _attempts(
         }  # fmt: skip
         before = _picture(outside)
         profile = box.profile(SessionId("s-arena"), Workdir.of(workspace), mode)
-        script = f"/usr/bin/python3 {folders['home']}/probes.py '{json.dumps(facts)}'"
-        done = await box.run(Command(profile=profile, script=script, timeout_ms=60_000))
+        told = await tried(box, profile, folders, facts)
+        await box.aclose()
     os.close(reader)
     victim.kill()
     victim.wait()
-    lines = done.stdout.text.splitlines()
     after = _picture(outside)
     changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-    return {"found": json.loads(lines[-1]) if lines else {}, "changed": changed, "said": done.stderr.text[-2000:]}
+    return {**told, "changed": changed}
+
+
+async def _tried(
+    box: Sandbox, profile: Profile, folders: dict[str, Path], facts: dict[str, object]
+) -> dict[str, object]:
+    """What a command finds open."""
+    script = f"/usr/bin/python3 {folders['home']}/probes.py '{json.dumps(facts)}'"
+    done = await box.run(Command(profile=profile, script=script, timeout_ms=60_000))
+    lines = done.stdout.text.splitlines()
+    return {"found": json.loads(lines[-1]) if lines else {}, "said": done.stderr.text[-2000:]}
 
 
 def segment() -> int:
@@ -145,4 +159,4 @@ def _picture(outside: Path) -> dict[str, tuple[object, ...]]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4])
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), *sys.argv[4:])

@@ -51,9 +51,10 @@ OPEN_TO_ORDINARY_ACCOUNTS = {"bubblewrap": set[str](), "landlock": {"process: pr
 CHANGED = {"bubblewrap": [], "landlock": ["meta"]}
 
 
-def attempts(backend: str, mode: str, uid: int) -> dict[str, object]:
+def attempts(backend: str, mode: str, uid: int, who: str = "command") -> dict[str, object]:
     """What the attempts came to; skips where this account or machine cannot make the arena."""
-    words = [sys.executable, "-m", "tests.escapes.arena", backend, mode, str(uid), os.readlink("/proc/self/ns/mnt")]
+    namespace = os.readlink("/proc/self/ns/mnt")
+    words = [sys.executable, "-m", "tests.escapes.arena", backend, mode, str(uid), namespace, who]
     if os.geteuid() == 0:
         if shutil.which("unshare") is None:
             pytest.skip("needs unshare (util-linux) for a mount namespace of its own")

@@ -66,8 +66,6 @@ class Fence:
             raise OSError(errno.EROFS, os.strerror(errno.EROFS), real)
 
     def _open(self, path: str, flags: int) -> int:
-        if "\0" in path:
-            raise Refused("bad-path", "a path cannot hold a NUL character")
         resolve = _NO_MAGIC_LINKS | (_NO_SYMLINKS if self.straight else 0)
         how = _How(flags | os.O_CLOEXEC, 0, resolve)
         size = ctypes.c_size_t(ctypes.sizeof(how))

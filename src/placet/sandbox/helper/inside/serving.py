@@ -56,6 +56,8 @@ def used() -> int:
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """What came of a request; `failed` says in one line why nothing did."""
     try:
+        if "\0" in request.get("path", ""):
+            raise Refused("bad-path", "a path cannot hold a NUL character")
         return {"done": VERBS[request["do"]](Fence(request), request)}
     except Refused as refusal:
         return {"failed": refusal.code, "text": refusal.text, "path": refusal.path}
