@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import type { ToolCall } from "../session/fold";
 import { VisibleText } from "../text/Visible";
-import { Icon, Status } from "../theme/icons";
+import { Status } from "../theme/icons";
 import type { PluginView } from "../wire/shapes";
 import { useHouseState } from "../wire/useHouse";
 import { type Words, useWords } from "../words/words";
@@ -120,7 +120,7 @@ export const CallCard = ({ call, about, status, record }: CallCardProps) => {
             </button>
           )}
           <button type="button" className="link" onClick={ways.openPanel}>
-            <Icon name="blocks" /> {words.plugin.openPanel}
+            {words.plugin.openPanel}
           </button>
         </p>
       )}

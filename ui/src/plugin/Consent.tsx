@@ -217,12 +217,14 @@ export const Consent = (props: ConsentProps) => {
             </dd>
           </div>
           {whole && <Wants code={whole} />}
-          <div className="art row">
-            <dt>{words.plugin.stays}</dt>
-            <dd>
-              <p>{running ? words.plugin.staysRunning(running, consent.package) : words.plugin.staysNothing}</p>
-            </dd>
-          </div>
+          {!settled && (
+            <div className="art row">
+              <dt>{words.plugin.stays}</dt>
+              <dd>
+                <p>{running ? words.plugin.staysRunning(running, consent.package) : words.plugin.staysNothing}</p>
+              </dd>
+            </div>
+          )}
           <div className="art voice">
             <dt>{words.plugin.purpose}</dt>
             <dd>

@@ -69,6 +69,12 @@ const changeOf = (since: string, before: Halves, after: Halves): ChangeReading =
   };
 };
 
+/** Which halves name a service; where neither does (a name that is put together), the host half, which reaches more. */
+export const halvesNaming = (name: string, signed: Halves): HalfName[] => {
+  const found = names.filter((half) => signed[half]?.includes(name));
+  return found.length ? found : ["host"];
+};
+
 /** True where the version that was consented to did not name this at all. */
 export const isNew = (name: string, half: HalfName, before: Halves | null): boolean => {
   const text = before?.[half];

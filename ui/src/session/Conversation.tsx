@@ -30,6 +30,7 @@ export const Conversation = ({ talk, partial, older, onOlder, onAsk, outbox, onA
   const [reading, setReading] = useState(false);
   const first = useRef("");
   const height = useRef(0);
+  const top = useRef(0);
 
   useLayoutEffect(() => {
     const box = frame.current;
@@ -48,12 +49,16 @@ export const Conversation = ({ talk, partial, older, onOlder, onAsk, outbox, onA
       if (stick.current) box.scrollTop = box.scrollHeight;
     });
     watch.observe(box);
+    if (box.firstElementChild) watch.observe(box.firstElementChild); // cards grow by themselves, without news from the log
     return () => watch.disconnect();
   }, []);
 
   const onScroll = () => {
     const box = frame.current!;
-    stick.current = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
+    const near = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
+    // Only somebody who goes up leaves the end; what grows below it does not.
+    if (near || box.scrollTop < top.current) stick.current = near;
+    top.current = box.scrollTop;
     setAway(!stick.current);
   };
   const readOlder = useCallback(async () => {

@@ -51,6 +51,14 @@ export const plugin: typeof english = {
     sessions: "Liest seine eigene Sitzung und hinterlässt dem Agenten Notizen.",
     provide: "Bietet anderen Plugins etwas an.",
   },
+  clientService: {
+    slots: "Zeigt sich an Plätzen der Seite.",
+    timer: "Weckt sich selbst, solange diese Seite offen ist.",
+    theme: "Ändert Farben der Seite, nie die eines Blatts.",
+    layout: "Wählt seine eigene Größe, in Grenzen.",
+    sessions: "Sieht, ob seine Sitzung arbeitet oder wartet.",
+    toolCard: "Sieht die Werkzeugkarte, auf der es zeichnet.",
+  },
   serviceOther: "Ein Name, den ein anderes Plugin anbieten kann.",
   seat: {
     "shell.overlay": "Zeigt sich in einem Kasten über der Seite, nie über einem Blatt.",

@@ -50,6 +50,14 @@ export const plugin = {
     sessions: "Reads its own session and leaves notes for the agent.",
     provide: "Offers something to other plugins.",
   } as Record<string, string>,
+  clientService: {
+    slots: "Shows itself in seats of the page.",
+    timer: "Wakes itself while this page is open.",
+    theme: "Changes colours of the page, never those of a card.",
+    layout: "Chooses its own size, within bounds.",
+    sessions: "Sees whether its session works or waits.",
+    toolCard: "Sees the tool card that it draws on.",
+  } as Record<string, string>,
   serviceOther: "A name that another plugin may offer.",
   seat: {
     "shell.overlay": "Shows itself in a box over the page, never over a card.",

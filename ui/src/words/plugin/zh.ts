@@ -51,6 +51,14 @@ export const plugin: typeof english = {
     sessions: "读取自己的会话，并给代理留言。",
     provide: "向其他插件提供功能。",
   },
+  clientService: {
+    slots: "显示在页面的位置上。",
+    timer: "本页面打开期间可自行唤醒。",
+    theme: "更改页面颜色，绝不更改单子的颜色。",
+    layout: "在限度内选择自己的大小。",
+    sessions: "得知自己的会话在工作还是在等待。",
+    toolCard: "看到它所绘制的工具卡片。",
+  },
   serviceOther: "可能由其他插件提供的名称。",
   seat: {
     "shell.overlay": "在页面上方的框中显示，绝不遮住单子。",
