@@ -1,6 +1,7 @@
 """A private place for escape attempts: `python -m tests.escapes.arena BACKEND MODE UID NAMESPACE [files]`.
 
-Started by the tests; `files` has the file tools try instead of a command. As root it has a mount namespace of its own, a fresh file system on /mnt, and gives up root if UID is not 0. It prints
+Started by the tests; `files` has the file tools try instead of a command.
+As root it has a mount namespace of its own, a fresh file system on /mnt, and gives up root if UID is not 0. It prints
 what the attempts came to, and what changed outside the workspace, as one line of JSON.
 """
 

@@ -29,7 +29,7 @@ DENIED = {
     "state directory", "state, the log", "spill", "spill of another session", "spills, the folder",
     "key of the person", "key of the person, the folder",
 }  # fmt: skip
-"""What a write to is denied by the sandbox's rules, so that it may be asked about; the rest of the refusals are final."""
+"""What a write to is denied by the sandbox's rules, so that it may be asked about; other refusals are final."""
 
 
 @pytest.mark.parametrize("uid", [0, ORDINARY] if os.geteuid() == 0 else [os.geteuid()], ids=lambda uid: f"uid{uid}")
