@@ -86,7 +86,7 @@ def by_page(wish: dict[str, Any]) -> None:
     key, connection = PageKey(), http.client.HTTPConnection(host, timeout=20)
     site = {"Sec-Fetch-Site": "same-origin", "Origin": f"http://{host}", "Content-Type": "application/json"}
     if "secret" in wish:
-        link = json.dumps({"secret": wish["secret"], "publicKey": key.public, "label": "visitor"})
+        link = json.dumps({"secret": wish["secret"], "publicKey": key.public, "label": wish.get("label", "visitor")})
         connection.request("POST", "/api/link", link, site)
         linked = connection.getresponse()
         if linked.status != 200 or "path" not in wish:
