@@ -51,10 +51,10 @@ async def bad(house: HostHouse, body: str) -> str:
         ("raw(b'this is no JSON\\n')", "it sent placet something that is no JSON"),
         ("raw(b'[1, 2]\\n')", "it sent placet something that is no message"),
         ("raw(b'[' * 100000 + b']' * 100000 + b'\\n')", "it sent placet something that is no JSON"),
-        ("raw(b'{\"method\": 5, \"params\": {}}\\n')", "it sent placet something that is no message"),
-        ("raw(b'{\"a\": 1, \"id\": NaN}\\n')", "it sent placet something that is no JSON"),
+        ('raw(b\'{"method": 5, "params": {}}\\n\')', "it sent placet something that is no message"),
+        ('raw(b\'{"a": 1, "id": NaN}\\n\')', "it sent placet something that is no JSON"),
         ("raw(b'x' * (1 << 20))\nraw(b'y' * 100)", "it sent a message of more than 1048576 bytes"),
-        ("raw(b'{\"method\":\"x\",\"params\":{}}\\n' * 5000)", "it sent more than 300 messages a second"),
+        ('raw(b\'{"method":"x","params":{}}\\n\' * 5000)', "it sent more than 300 messages a second"),
         ("os.close(LINE)\nawait asyncio.Event().wait()", "it closed its line to placet"),
         ("while True: pass", "it did not answer for 3 seconds: its code blocks"),
     ],
@@ -161,14 +161,31 @@ async def test_an_ask_takes_its_usual_time_while_halves_misbehave(host: HostHous
 
     host.tools.answers(Outcome.ALLOWED_ONCE)
     usual = max([await ask() for _ in range(5)])
-    for number, body in enumerate(
-        (
-            "while True:\n        print('x' * 1000)\n        await asyncio.sleep(0.001)",
-            "while True:\n        ctx.log('x')\n        await asyncio.sleep(0)",
-            "while True: pass",
-        )
-    ):
-        source = f"import asyncio\nasync def apply(ctx):\n    async def run():\n        await asyncio.sleep(0.2)\n        {body}\n    ctx.timer.after(0.1, run)"
-        await host.start(source.replace("\n        print", "\n            print"), plugin=f"demo-{number + 1}")
+    for number, body in enumerate(MISDEEDS):
+        await host.start(f"import asyncio\nasync def apply(ctx):\n{body}", plugin=f"demo-{number + 1}")
     worst = max([await ask() for _ in range(10)])
     assert worst < usual * 5 + 1.0
+
+
+MISDEEDS = (
+    """
+    async def run():
+        while True:
+            print("x" * 1000)
+            await asyncio.sleep(0.001)
+    ctx.timer.after(0.1, run)
+    """,
+    """
+    async def run():
+        while True:
+            harness._half.line.tell("handlers", {"names": ["x" * 1000] * 100})
+            await asyncio.sleep(0)
+    ctx.timer.after(0.1, run)
+    """,
+    """
+    def run():
+        while True:
+            pass
+    ctx.timer.after(0.1, run)
+    """,
+)

@@ -263,6 +263,8 @@ class Half:
         try:
             return await self.call({"kind": "method", "name": method, "args": args})
         except HalfRaised as raised:
+            if raised.code == "cancelled" and self.ending:
+                raise InvokeFailed(InvokeFailure.PLUGIN_NOT_RUNNING, _GONE) from raised
             gone = raised.code == InvokeFailure.METHOD_NOT_FOUND
             code = InvokeFailure.METHOD_NOT_FOUND if gone else InvokeFailure.HANDLER_ERROR
             raise InvokeFailed(code, raised.message, raised.stack) from raised
