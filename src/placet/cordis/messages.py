@@ -5,7 +5,7 @@ from __future__ import annotations
 from placet.cordis.attempt import Attempt
 from placet.cordis.events import Fault
 from placet.cordis.registry import Plugin
-from placet.cordis.vocabulary import Detail, Half, Phase
+from placet.cordis.vocabulary import AttemptStatus, Detail, Half, Phase
 
 _WHY = {
     Detail.RESTART: "placet was restarted while it was under way",
@@ -50,7 +50,8 @@ def running(plugin: Plugin, attempt: Attempt) -> str:
 
 def rejected(plugin: Plugin, attempt: Attempt, feedback: str | None) -> str:
     """Tell that a person declined; nothing of the attempt was started."""
-    lines = [f"The user declined {_named(plugin, attempt)}. Nothing of it was started. {_still(plugin, attempt)}"]
+    named = _named(plugin, attempt).removesuffix(",")
+    lines = [f"The user declined {named}. Nothing of it was started. {_still(plugin, attempt)}"]
     if feedback:
         lines.append(f"The user's note: {feedback}")
     lines.append("Do not ask for it again unless the user wants it.")
@@ -82,7 +83,10 @@ def failed(plugin: Plugin, attempt: Attempt, *, phase: Phase | None, fault: Faul
 def failure(plugin: Plugin, attempt: Attempt) -> str:
     """Say to the call that made an attempt how it ended without success."""
     detail = None if attempt.detail is None else Detail(attempt.detail)
-    return failed(plugin, attempt, phase=attempt.phase, fault=attempt.fault, detail=detail)
+    if attempt.status is AttemptStatus.FAILED:
+        return failed(plugin, attempt, phase=attempt.phase, fault=attempt.fault, detail=detail)
+    why = "" if detail is None else f": {_WHY[detail]}"
+    return f"{_named(plugin, attempt)} did not come up{why}. {_still(plugin, attempt)}"
 
 
 def ended(plugin: Plugin, attempt: Attempt, detail: Detail, fault: Fault | None = None) -> str:

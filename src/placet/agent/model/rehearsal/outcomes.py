@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 _RUN = re.compile(
     r"(?P<declined>The user declined )?(?P<package>pkg-[0-9]{1,18}) of plugin (?P<plugin>[a-z]{3,6}-[0-9]{1,18})"
-    r" \(.{1,200}\), run-[0-9]{1,18},(?P<state> is running| is up| failed)?",
+    r" \(.{1,200}\), run-[0-9]{1,18},?(?P<state> is running| is up| failed)?",
     re.DOTALL,
 )
 
