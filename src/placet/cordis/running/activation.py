@@ -262,9 +262,16 @@ class Activation:
         return await self._fail(live, phase, fault, page=page, detail=detail)
 
     async def give_up(self, live: Live, detail: Detail) -> None:
-        """Cancel a start that is under way, because its call was stopped."""
-        await self.kill(live)
-        await self._over(live, AttemptStatus.CANCELLED, detail)
+        """Cancel a start because its call was stopped; one that came up in the same moment is stopped."""
+        with anyio.CancelScope(shield=True):
+            await self.kill(live)
+            plugin, attempt = await self.outcomes.look(live.ids)
+            if plugin is None or attempt is None:
+                return
+            if attempt.status.in_flight:
+                await self.outcomes.settled(plugin, attempt, AttemptStatus.CANCELLED, detail, tell=None)
+            elif plugin.active is not None and plugin.active.run == attempt.run:
+                await self.outcomes.stopped(plugin, attempt, AttemptStatus.STOPPED, detail, tell=None)
 
     async def end(self, live: Live, detail: Detail, *, by: By | None = None) -> None:
         """End a run in whichever status it is: what lives is killed first, and the end is written then."""

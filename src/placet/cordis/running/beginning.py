@@ -205,16 +205,8 @@ class Beginning:
         if attempt.status.in_flight and package is not None and package.has_client:
             return Receipt.of(ReceiptStatus.STARTING, plugin, attempt)
         live = self._activation.runs.get(attempt.run)
-        if live is not None and call is not None:
-            undo = call.signal.on_abort(
-                lambda _: self._tasks.spawn(self._activation.give_up, live, Detail.TURN_STOPPED)
-            )
-            try:
-                await live.up.wait()
-            finally:
-                undo()
-        elif live is not None:
-            await live.up.wait()
+        if live is not None:
+            await self._wait(live, call)
         after = (await self._ledger.catch_up()).owned(plugin.session, plugin.id)
         ended = None if after is None else after.attempt(attempt.run)
         if after is None or ended is None:
@@ -231,12 +223,10 @@ class Beginning:
 
     async def _wait(self, live: Live, call: CallContext | None) -> None:
         """Wait for the end of a start; a stop of the turn whose call waits for it cancels it."""
-
-        def stop(_: str) -> None:
-            self._tasks.spawn(self._activation.give_up, live, Detail.TURN_STOPPED)
-
-        undo = call.signal.on_abort(stop) if call is not None else lambda: None
+        undo = call.signal.on_abort(lambda _: live.scope.cancel()) if call is not None else lambda: None
         try:
             await live.up.wait()
         finally:
             undo()
+        if call is not None and call.signal.aborted:
+            await self._activation.give_up(live, Detail.TURN_STOPPED)
