@@ -104,9 +104,18 @@ async def test_one_huge_allocation_is_an_error_and_ends_nothing(host: HostHouse)
 
 
 async def test_forks_without_end_are_ended_with_all_of_them(small: HostHouse) -> None:
-    body = "import posix\nfor _ in range(40):\n    if posix.fork() == 0:\n        import signal\n        signal.pause()\n" \
-           "await asyncio.Event().wait()"  # fmt: skip
-    half = await small.start(f"{RAW}\nasync def bad(args):\n" + "\n".join(f"    {one}" for one in body.splitlines()))
+    half = await small.start(
+        """
+        import asyncio, posix, signal
+        async def apply(ctx):
+            async def bad(args):
+                for _ in range(40):
+                    if posix.fork() == 0:
+                        signal.pause()
+                await asyncio.Event().wait()
+            harness.handle("bad", bad)
+        """
+    )
     try:
         await half.invoke("bad", None)
     except InvokeFailed as failed:  # an ordinary user may not even fork once

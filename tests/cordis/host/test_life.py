@@ -235,5 +235,5 @@ async def test_a_half_dies_with_a_server_that_is_killed(backend: str, tmp_path: 
         assert seen is not None
         server.kill()
     with anyio.fail_after(30):
-        while not processes.gone(seen):
+        while not processes.gone(seen):  # noqa: ASYNC110 - no event tells the end of a stranger
             await anyio.sleep(0.02)

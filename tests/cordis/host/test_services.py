@@ -217,6 +217,15 @@ async def test_k9_k10_k11_the_context_says_what_to_do_instead(host: HostHouse) -
     assert "Files" in await half.invoke("say", "ctx.get('files')")
 
 
+TRIES = """
+async def apply(ctx):
+    try:
+        exec(CODE, globals())
+    except RuntimeError as trapped:
+        harness.handle("said", lambda args, text=str(trapped): text)
+"""
+
+
 @pytest.mark.parametrize(
     ("code", "service"),
     [
@@ -238,9 +247,7 @@ async def test_k9_k10_k11_the_context_says_what_to_do_instead(host: HostHouse) -
     ],
 )
 async def test_k4_traps_name_the_service_to_use(host: HostHouse, code: str, service: str) -> None:
-    source = "async def apply(ctx):\n    try:\n        exec(CODE, globals())\n    except RuntimeError as trapped:\n" \
-             "        harness.handle('said', lambda args, text=str(trapped): text)\n"  # fmt: skip
-    half = await host.start(f"CODE = {code!r}\n{source}")
+    half = await host.start(f"CODE = {code!r}\n{TRIES}")
     assert service in await half.invoke("said", None)
 
 
