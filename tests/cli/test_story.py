@@ -51,7 +51,7 @@ def test_an_event_without_words_of_its_own_shows_its_plain_fields() -> None:
     assert told(event(0, "sandbox/mode", {"mode": "read-only", "by": BY})) == ["mode read-only, by owner over page"]
 
 
-def test_j10_who_consented_when_and_how_wide_stands_in_the_log_for_reading() -> None:
+def test_j10_m20_who_consented_when_and_how_wide_stands_in_the_log_for_reading() -> None:
     who = {"kind": "person", "name": "owner", "account": "ada"}
     answer = {"who": who, "channel": "page", "evidence": "page-key:1", "strength": "page-key", "key": "k"}
     ids = {"run": "run-1", "plugin": "dice-1", "package": "pkg-2"}
