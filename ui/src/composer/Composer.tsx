@@ -140,7 +140,10 @@ export const Composer = (props: ComposerProps) => {
             setCaret(event.target.selectionStart);
             setAt(0);
           }}
-          onSelect={(event) => setCaret((old) => (old === null ? null : event.currentTarget.selectionStart))}
+          onSelect={(event) => {
+            const at = event.currentTarget.selectionStart; // the event has no target any more when React asks for the new state
+            setCaret((old) => (old === null ? null : at));
+          }}
           onBlur={() => setCaret(null)}
           onKeyDown={(event) => {
             if (steer(event)) return;
