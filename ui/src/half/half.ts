@@ -142,6 +142,7 @@ export class Half {
       root,
       view: {
         tree,
+        typing: null,
         send: (node, event, args) => {
           this.events += 1;
           this.tell(["event", this.events, root, node, event, args]);

@@ -66,9 +66,14 @@ const wireOf = (type: string, properties: Record<string, unknown>): WireProperti
 const wireNode = (node: Node): WireNode =>
   "text" in node ? { i: node.id, t: node.text } : { i: node.id, c: node.type, p: wireOf(node.type, node.properties), k: node.children.map(wireNode) };
 
+const LATE = 100;
+const wantsEvents = (element: Element): boolean => Object.keys(specOf(element.type)?.events ?? {}).length > 0;
+
 export class Renderer {
   private readonly roots = new Map<number, { root: Root; view: React.ElementType; fiber: Fiber }>();
   private readonly elements = new Map<number, Element>();
+  /** Taken away of late: what a person did to them is on its way, and their handlers still hear it. */
+  private readonly late = new Map<number, Element>();
   private readonly reconciler: ReturnType<typeof Reconciler>;
   private nextId = 1;
   private priority: number = NoEventPriority;
@@ -107,7 +112,7 @@ export class Renderer {
   /** Runs the handler of one event at once, so that what it changes is on its way before anything else. */
   event(sequence: number, node: number, name: string, args: Json[]): void {
     this.acknowledged = Math.max(this.acknowledged, sequence);
-    const element = this.elements.get(node);
+    const element = this.elements.get(node) ?? this.late.get(node);
     const handler = element?.properties[name];
     this.priority = DiscreteEventPriority;
     try {
@@ -147,7 +152,10 @@ export class Renderer {
 
   private drop(node: Node): void {
     if (!("children" in node)) return;
-    this.elements.delete(node.id);
+    if (this.elements.delete(node.id) && wantsEvents(node)) {
+      this.late.set(node.id, node);
+      if (this.late.size > LATE) this.late.delete(this.late.keys().next().value!);
+    }
     for (const child of node.children) this.drop(child);
   }
 

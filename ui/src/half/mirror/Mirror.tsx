@@ -6,6 +6,8 @@ import type { Tree } from "./tree";
 /** A view as it is drawn: its tree, and where its events go. `send` gives the number of the event. */
 export interface View {
   readonly tree: Tree;
+  /** What was typed last and the half may not have seen: a field that takes the place of another one goes on from it. */
+  typing: { label: string; text: string; event: number } | null;
   send(node: number, event: string, args: Json[]): number;
 }
 
@@ -19,6 +21,7 @@ export interface Drawn {
   readonly listens: (event: string) => boolean;
   /** The number of the last event that the half had seen. */
   readonly acknowledged: () => number;
+  readonly view: View;
 }
 
 const Shown = createContext<View | null>(null);
@@ -41,7 +44,7 @@ const Node = memo(({ id }: { id: number }) => {
   if (node.type === null) return kids;
   const Drawing = drawings[node.type as keyof typeof drawings];
   return (
-    <Drawing props={node.props} kids={kids} tell={tell} listens={(event: string) => node.listens.has(event)} acknowledged={() => tree.acknowledged}>
+    <Drawing props={node.props} kids={kids} tell={tell} listens={(event: string) => node.listens.has(event)} acknowledged={() => tree.acknowledged} view={view}>
       {kids.length ? kids : null}
     </Drawing>
   );

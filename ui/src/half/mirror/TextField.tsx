@@ -10,12 +10,14 @@ export const caretAfter = (old: string, caret: number, next: string): number => 
 };
 
 /** A field whose value the half holds. Keys are never lost: until the half has seen the last one, the field shows its own text. */
-export const TextFieldDrawing = ({ props, tell, listens, acknowledged }: Drawn) => {
+export const TextFieldDrawing = ({ props, tell, listens, acknowledged, view }: Drawn) => {
   const { label, value, placeholder, multiline, disabled, className } = props as { label?: string; value?: string; placeholder?: string; multiline?: boolean; disabled?: boolean; className?: string };
   const id = useId();
   const field = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
-  const [typed, setTyped] = useState(value ?? "");
-  const sent = useRef(0);
+  const name = label ?? placeholder ?? "";
+  const [before] = useState(() => (view.typing?.label === name && acknowledged() < view.typing.event ? view.typing : null));
+  const [typed, setTyped] = useState(before?.text ?? value ?? "");
+  const sent = useRef(before?.event ?? 0);
   const composing = useRef(false);
   const held = useRef<{ text: string; caret: number }>(null);
 
@@ -38,6 +40,7 @@ export const TextFieldDrawing = ({ props, tell, listens, acknowledged }: Drawn) 
     setTyped(text);
     held.current = { text, caret };
     if (value === undefined || listens("onChange")) sent.current = tell("onChange", text) ?? sent.current;
+    view.typing = { label: name, text, event: sent.current };
   };
   const shared = {
     id,
