@@ -248,7 +248,7 @@ async def test_k7_arguments_that_do_not_fit_never_reach_the_plugin(host: HostHou
         ({"city": "x", "hours": 1}, "arguments.hours is not known"),
         ({"city": "x", "sandbox_permissions": "danger-full-access"}, "arguments.sandbox_permissions is not known"),
     ):
-        result = await host.tools.call("demo-1.weather", **args)  # type: ignore[arg-type]
+        result = await host.tools.call("demo-1.weather", **args)
         assert result.data["code"] == "INVALID_ARGUMENTS" and said in result.data["text"]
     good = await host.tools.call("demo-1.weather", city="Rome")
     assert (good.data["text"], good.data["value"]) == ("sunny in Rome", "sunny in Rome")
