@@ -151,7 +151,7 @@ class Consents:
             if asked is None:
                 return BadResponse("there is no request with this id")
             return await self._late(asked.session, run, answering, width)
-        complaint = await self._complaint(plugin, attempt, digest, answering.key)
+        complaint = await self._complaint(plugin, attempt, digest, answering.key, yes=width is not None)
         if complaint is not None:
             return BadResponse(complaint)
         drafts, absent = self._drafts(plugin, attempt, answering, width, feedback)
@@ -179,8 +179,8 @@ class Consents:
         told = self._writer.told(plugin.id, text, wake=attempt.agents)
         return [no, told], [log.consented_key(attempt.run)]
 
-    async def _complaint(self, plugin: Plugin, attempt: Attempt, digest: str, key: str) -> str | None:
-        """Return why an answer cannot be one of this request, or None."""
+    async def _complaint(self, plugin: Plugin, attempt: Attempt, digest: str, key: str, *, yes: bool) -> str | None:
+        """Return why an answer cannot be one of this request, or None; a no needs no sound bytes."""
         if not attempt.needs_consent:
             return "this run needs no consent"
         if not 0 < len(key) <= MAX_KEY:
@@ -188,8 +188,8 @@ class Consents:
         if digest != attempt.digest:
             return "the digest is not that of the request: what was shown is not what would run"
         package = plugin.package(attempt.package)
-        code = None if package is None else await self._ledger.code(plugin, package)
-        if code is None or code.digest != digest:
+        code = None if package is None or not yes else await self._ledger.code(plugin, package)
+        if yes and (code is None or code.digest != digest):
             return "the stored code is not what was defined: it was changed, and will not run"
         return None
 

@@ -121,6 +121,10 @@ class Plugin:
         """Return the attempt with this id, if it is the latest or the active one."""
         return next((one for one in (self.latest, self.active) if one is not None and one.run == run), None)
 
+    def runs(self, attempt: Attempt) -> bool:
+        """Whether this attempt is the active run."""
+        return self.active is not None and self.active.run == attempt.run
+
     def needs_consent(self, package: Package) -> bool:
         """Whether a person has to say yes before this package starts (J2); computed from what is stored."""
         if not package.has_client or package.id in self.consented:

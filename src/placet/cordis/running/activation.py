@@ -7,14 +7,13 @@ attempt that has ended does nothing. For something that runs: kill first, then a
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 import anyio
 
 from placet.cordis import events as log
-from placet.cordis import messages
 from placet.cordis.attempt import Attempt
 from placet.cordis.definition import Code
 from placet.cordis.events import By, Fault, Offer, RunIds
@@ -92,6 +91,8 @@ class Activation:
         finally:
             if live.scope.cancel_called or not self._stands(live):
                 await self._drop(live)
+                if not live.scope.cancel_called:  # else whoever ends it writes that first
+                    self.forget(live)
             live.up.set()
 
     def _stands(self, live: Live) -> bool:
@@ -156,9 +157,11 @@ class Activation:
         live = self.runs.get(older.run)
         if live is None and older.holder != self._holder:
             return False
-        if live is not None:
-            await self.kill(live)
-        await self.outcomes.stopped(plugin, older, AttemptStatus.STOPPED, Detail.REPLACED, tell=None)
+        if live is None:
+            await self.outcomes.stopped(plugin, older, AttemptStatus.STOPPED, Detail.REPLACED, tell=None)
+            return True
+        async with self.killed(live) as (now, _):
+            await self.outcomes.stopped(now or plugin, older, AttemptStatus.STOPPED, Detail.REPLACED, tell=None)
         return True
 
     async def _start_host(self, live: Live, code: Code) -> None:
@@ -259,48 +262,51 @@ class Activation:
         _, now = await self.outcomes.look(live.ids)
         if now is None or now.status is not AttemptStatus.CLIENT_PENDING or live.ending:
             return False
-        return await self._fail(live, phase, fault, page=page, detail=detail)
+        try:
+            return await self._fail(live, phase, fault, page=page, detail=detail)
+        finally:
+            self.forget(live)
+
+    @asynccontextmanager
+    async def killed(self, live: Live) -> AsyncIterator[tuple[Plugin | None, Attempt | None]]:
+        """Kill a run, let the block write its end from what the log says of it now, and forget it."""
+        with anyio.CancelScope(shield=True):
+            try:
+                await self.kill(live)
+                yield await self.outcomes.look(live.ids)
+            finally:
+                self.forget(live)
 
     async def give_up(self, live: Live, detail: Detail) -> None:
         """Cancel a start because its call was stopped; one that came up in the same moment is stopped."""
-        with anyio.CancelScope(shield=True):
-            await self.kill(live)
-            plugin, attempt = await self.outcomes.look(live.ids)
+        async with self.killed(live) as (plugin, attempt):
             if plugin is None or attempt is None:
                 return
             if attempt.status.in_flight:
                 await self.outcomes.settled(plugin, attempt, AttemptStatus.CANCELLED, detail, tell=None)
-            elif plugin.active is not None and plugin.active.run == attempt.run:
+            elif plugin.runs(attempt):
                 await self.outcomes.stopped(plugin, attempt, AttemptStatus.STOPPED, detail, tell=None)
 
     async def end(self, live: Live, detail: Detail, *, by: By | None = None) -> None:
         """End a run in whichever status it is: what lives is killed first, and the end is written then."""
-        await self.kill(live)
-        plugin, attempt = await self.outcomes.look(live.ids)
-        if plugin is None or attempt is None:
-            return
-        if attempt.status.in_flight:
-            text = messages.failed(plugin, attempt, phase=None, fault=None, detail=detail)
-            await self.outcomes.settled(plugin, attempt, AttemptStatus.STOPPED, detail, by=by, tell=False, text=text)
-        elif plugin.active is not None and plugin.active.run == attempt.run:
-            await self.outcomes.stopped(plugin, attempt, AttemptStatus.STOPPED, detail, by=by, tell=False)
+        async with self.killed(live) as (plugin, attempt):
+            if plugin is None or attempt is None:
+                return
+            if attempt.status.in_flight:
+                await self.outcomes.settled(plugin, attempt, AttemptStatus.STOPPED, detail, by=by, tell=False)
+            elif plugin.runs(attempt):
+                await self.outcomes.stopped(plugin, attempt, AttemptStatus.STOPPED, detail, by=by, tell=False)
 
     async def cut_off(self, live: Live, fault: Fault) -> None:
         """End a run whose client half went over its bounds; the agent is woken to hear of it."""
-        await self.kill(live)
-        plugin, attempt = await self.outcomes.look(live.ids)
-        if (
-            plugin is not None
-            and plugin.active is not None
-            and attempt is not None
-            and plugin.active.run == attempt.run
-        ):
-            await self.outcomes.stopped(plugin, attempt, AttemptStatus.FAILED, Detail.GUARD, fault=fault, tell=True)
+        async with self.killed(live) as (plugin, attempt):
+            if plugin is not None and attempt is not None and plugin.runs(attempt):
+                await self.outcomes.stopped(plugin, attempt, AttemptStatus.FAILED, Detail.GUARD, fault=fault, tell=True)
 
     # ---- the end of host halves ----
 
     async def kill(self, live: Live) -> None:
-        """Kill whatever lives of a run; returns when nothing does. Writes nothing."""
+        """Kill whatever lives of a run; returns when nothing does. The caller writes that, and forgets the run."""
         live.scope.cancel()
         with anyio.CancelScope(shield=True):
             if not live.up.is_set():
@@ -308,28 +314,30 @@ class Activation:
             await self._drop(live)
 
     async def _drop(self, live: Live) -> None:
-        """Kill the host half, if it lives, and forget the run."""
+        """Kill the host half, if it lives."""
         live.ending = True
         half, live.half = live.half, None
         if half is not None:
             with anyio.CancelScope(shield=True):
                 await half.end()
+
+    def forget(self, live: Live) -> None:
+        """Let go of a run whose end is written, or cannot be; before that nobody may take it for lost."""
         self.runs.pop(live.ids.run, None)
 
     async def _died(self, live: Live) -> None:
         """Settle the death of a host half, in whichever status its run is."""
         if live.ending or live.noticed is None:
             return
-        plugin, attempt = await self.outcomes.look(live.ids)
-        await self._drop(live)
-        if plugin is None or attempt is None:
-            return
-        if attempt.status.in_flight:
-            await self._dead_in_flight(live, plugin, attempt, live.noticed)
-        elif plugin.active is not None and plugin.active.run == attempt.run:
-            fault = Fault(live.noticed.message, live.noticed.stack, live.noticed.line)
-            detail = _detail(live.noticed)
-            await self.outcomes.stopped(plugin, attempt, AttemptStatus.FAILED, detail, fault=fault, tell=True)
+        async with self.killed(live) as (plugin, attempt):
+            if plugin is None or attempt is None:
+                return
+            if attempt.status.in_flight:
+                await self._dead_in_flight(live, plugin, attempt, live.noticed)
+            elif plugin.runs(attempt):
+                fault = Fault(live.noticed.message, live.noticed.stack, live.noticed.line)
+                detail = _detail(live.noticed)
+                await self.outcomes.stopped(plugin, attempt, AttemptStatus.FAILED, detail, fault=fault, tell=True)
 
     async def _dead_in_flight(self, live: Live, plugin: Plugin, attempt: Attempt, end: Ended) -> None:
         await self._drop(live)
@@ -358,9 +366,9 @@ class Activation:
     async def close(self) -> None:
         """Kill everything, at the end of the process, and write what can be written at once."""
         for live in tuple(self.runs.values()):
-            await self.kill(live)
             with suppress(StoreError):  # the next start finds it lost
-                await self.outcomes.close_lost(live.ids.run)
+                async with self.killed(live):
+                    await self.outcomes.close_lost(live.ids.run)
 
 
 def _offer(half: HostHalf | None) -> Offer:

@@ -153,17 +153,27 @@ class Ending:
                 absent=[log.consented_key(target.run)],
             )
         live = activation.runs.get(target.run)
-        if live is not None:
-            await activation.kill(live)
-        text = messages.stopped_by_user(plugin, target)
-        if plugin.in_flight is not None:
-            unstarted = [log.started_key(target.run)] if live is None and target.started_at is None else []
-            return await activation.outcomes.settled(
-                plugin, target, AttemptStatus.STOPPED, detail, by=by, tell=tell, text=text, absent=unstarted
+        if live is None:
+            return await self._write(plugin, target, by, tell, detail, unstarted=target.started_at is None)
+        async with activation.killed(live) as (now, attempt):
+            if now is None or attempt is None:
+                return False
+            return await self._write(now, attempt, by, tell, detail, unstarted=False)
+        raise AssertionError("the block returns")
+
+    async def _write(
+        self, plugin: Plugin, target: Attempt, by: By, tell: bool | None, detail: Detail, *, unstarted: bool
+    ) -> bool:
+        """Write the end of an attempt or a run of which nothing lives."""
+        outcomes, text = self._activation.outcomes, messages.stopped_by_user(plugin, target)
+        if target.status.in_flight:
+            absent = [log.started_key(target.run)] if unstarted else []
+            return await outcomes.settled(
+                plugin, target, AttemptStatus.STOPPED, detail, by=by, tell=tell, text=text, absent=absent
             )
-        return await activation.outcomes.stopped(
-            plugin, target, AttemptStatus.STOPPED, detail, by=by, tell=tell, text=text
-        )
+        if not plugin.runs(target):
+            return False
+        return await outcomes.stopped(plugin, target, AttemptStatus.STOPPED, detail, by=by, tell=tell, text=text)
 
     async def withdraw(self, plugin: Plugin, detail: Detail, *, by: By | None = None, wake: bool = False) -> bool:
         """Withdraw an open request; a consent that is in the log already wins."""
