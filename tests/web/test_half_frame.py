@@ -57,7 +57,10 @@ def built(folder: Path) -> Path:
 async def test_design_10_the_frame_starts_a_worker_that_reaches_no_network(browser: Browser, tmp_path: Path) -> None:
     async with running(tmp_path, changes={"static": built(tmp_path / "static")}) as house:
         page = await browser.new_page()
+        warnings: list[str] = []
+        page.on("console", lambda message: warnings.append(message.text) if message.type == "warning" else None)
         await page.goto(house.url)
-        await page.wait_for_function("document.title.startsWith('{')", timeout=60_000)
+        await page.wait_for_function("() => document.title.startsWith('{')", timeout=60_000)
         told = json.loads(await page.title())
     assert told == {"sum": 42, "origin": "null", "/api/sessions": "blocked", "/icon.svg": "blocked", "/": "blocked"}
+    assert warnings == []

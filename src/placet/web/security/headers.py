@@ -53,7 +53,8 @@ _FRAME_POLICY = (
 def frame_headers(nonce: str) -> dict[str, str]:
     """Return the headers of the hidden frame: an opaque origin without a network, framed by placet's page only."""
     policy = "; ".join(_FRAME_POLICY).format(nonce=nonce)
-    return {"content-security-policy": policy, "x-frame-options": "SAMEORIGIN", "cache-control": "no-store"}
+    own = {"content-security-policy": policy, "x-frame-options": "SAMEORIGIN", "cache-control": "no-store"}
+    return own | {"origin-agent-cluster": "?0"}  # an opaque origin has no cluster to ask for; browsers warn of it
 
 
 def harden(headers: MutableHeaders, path: str) -> None:
