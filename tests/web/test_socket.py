@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from placet.session.event import Draft
 from placet.web.errors import AlreadyServing
 from placet.web.listening.socket import listen
 from placet.web.security import peer as peers
 from placet.web.security.processes import Process, look
 from tests.web.outside import Outside, server
-from tests.web.rig import House, answer_to, path_of, state_in
+from tests.web.rig import House, answer_to, path_of, running, state_in
 
 pytestmark = pytest.mark.anyio
 
@@ -88,11 +89,22 @@ async def test_a_browser_may_not_use_the_socket(house: House) -> None:
             assert (answer.status_code, answer.json()["error"]["code"]) == (403, "wrong-channel")
 
 
-async def test_after_full_access_the_socket_s_word_is_weak_and_a_setting_refuses_it(tmp_path: Path) -> None:
-    from placet.session.event import Draft
-    from tests.web.rig import running
+COMMAND = Draft(
+    "tool/started",
+    {"turn": 1, "step": 1, "position": 1, "ask": None, "digest": None, "mode": "danger-full-access"},
+    "started:1.1.1",
+)
+HALF = Draft(
+    "cordis/started",
+    {"run": "run-1", "plugin": "dice-1", "package": "pkg-1", "mode": "danger-full-access", "holder": "1:2:3"},
+    "run-started:run-1",
+)
 
-    started = {"turn": 1, "step": 1, "position": 1, "ask": None, "digest": None, "mode": "danger-full-access"}
+
+@pytest.mark.parametrize("started", [COMMAND, HALF], ids=["a command", "a host half"])
+async def test_after_full_access_the_socket_s_word_is_weak_and_a_setting_refuses_it(
+    tmp_path: Path, started: Draft
+) -> None:
     for weak, status in ((True, 200), (False, 403)):
         folder = tmp_path / str(weak)
         folder.mkdir()
@@ -101,7 +113,7 @@ async def test_after_full_access_the_socket_s_word_is_weak_and_a_setting_refuses
             first, second = await house.ask(session), await house.ask(session)
             before = await client.post(path_of(first), json=answer_to(first))
             assert before.json()["receipt"]["strength"] == "peer-process"
-            await house.append(session, Draft("tool/started", started, "started:1.1.1"))
+            await house.append(session, started)
             after = await client.post(path_of(second), json=answer_to(second))
             assert after.status_code == status
             if weak:

@@ -1,11 +1,12 @@
-"""Whether a command ever ran without the sandbox: from then on a process of the same account proves less."""
+"""Whether a command or a host half ever ran without the sandbox: a process of the same account proves less then."""
 
 from __future__ import annotations
 
+from placet.cordis import events as cordis
 from placet.sandbox.mode import SandboxMode
 from placet.session.store import Store
 
-STARTED = frozenset({"tool/started"})
+STARTED = frozenset({"tool/started", cordis.STARTED})
 
 
 class FullAccess:
@@ -17,7 +18,7 @@ class FullAccess:
         self._found = False
 
     async def was_used(self) -> bool:
-        """Return whether any command of this installation ran with full access."""
+        """Return whether any command or host half of this installation ran with full access."""
         while not self._found:
             head = await self._store.head()
             events = await self._store.feed(self._cursor, types=STARTED, limit=1000)
