@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.reference import commands, contract, events, routes, settings
+from tools.reference import commands, contract, events, host, routes, settings
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 
@@ -14,6 +14,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands.page,
     "contract.md": contract.page,
     "events.md": events.page,
+    "host-half.md": host.page,
     "routes.md": routes.page,
     "settings.md": settings.page,
 }

@@ -286,3 +286,31 @@ async def test_k19_only_lossless_json_goes_over_the_line(host: HostHouse) -> Non
             assert "$.in[0]" in refused.value.message
     fine = {"a": [None, True, 1, -1, 0.5, "ä\u2028\ud800", {}], "b": 2**53 - 1}
     assert await half.invoke("fine", fine) == fine
+
+
+async def test_k5_what_a_half_changes_in_its_interpreter_stays_its_own(host: HostHouse) -> None:
+    source = """
+    import builtins, json
+    async def apply(ctx):
+        before = hasattr(builtins, "mine")
+        builtins.mine = json.mine = 1
+        harness.handle("before", lambda args: before)
+    """
+    one, other = await host.start(source), await host.start(source, plugin="demo-2")
+    assert await one.invoke("before", None) is False and await other.invoke("before", None) is False
+
+
+async def test_k8_the_context_has_these_members_and_no_others(host: HostHouse) -> None:
+    half = await host.start(DOES)
+    members = "sorted(name for name in [*vars(ctx), *dir(type(ctx))] if not name.startswith('_'))"
+    found = set((await half.invoke("say", members)).strip("[]").replace("'", "").split(", "))
+    inside = {"ready", "keep", "spawn", "guarded"}
+    services = {"files", "shell", "web", "timer", "tools", "sessions"}
+    assert found - inside == services | {"get", "provide", "on", "once", "effect", "log"}
+
+
+async def test_k12_a_context_never_leaves_its_half(host: HostHouse) -> None:
+    half = await host.start("async def apply(ctx):\n    harness.handle('me', lambda args: ctx)")
+    with pytest.raises(InvokeFailed) as refused:
+        await half.invoke("me", None)
+    assert "of type Context, which JSON cannot hold" in refused.value.message

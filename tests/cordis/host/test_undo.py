@@ -77,7 +77,7 @@ async def apply(ctx):
 """
 
 
-async def test_plg_02_after_twenty_reloads_one_event_is_heard_once_and_after_the_stop_nothing_is_left(
+async def test_k17_plg_02_after_twenty_reloads_one_event_is_heard_once_and_after_the_stop_nothing_is_left(
     host: HostHouse,
 ) -> None:
     half = await host.start(LISTENS)

@@ -26,7 +26,7 @@ MODULES: Mapping[str, str] = {
 }  # fmt: skip
 MEMBERS: Mapping[str, Mapping[str, str]] = {
     "os": {
-        **dict.fromkeys(("system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "startfile"), SHELL),
+        **dict.fromkeys(("system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp"), SHELL),
         **{name: SHELL for name in dir(os) if name.startswith(("exec", "spawn"))},
         **dict.fromkeys(("remove", "unlink", "rename", "replace", "mkdir", "makedirs", "rmdir"), SHELL),
     },

@@ -22,7 +22,7 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
 }
 _COUNTS = ("minLength", "maxLength", "minItems", "maxItems")
 _TEXTS = ("title", "description")
-_WORDS = frozenset({"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf",
+WORDS = frozenset({"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf",
                     "minimum", "maximum", "default", "examples", *_COUNTS, *_TEXTS})  # fmt: skip
 
 
@@ -43,8 +43,8 @@ def _wrong(schema: Any, path: str, depth: int) -> str | None:
     if depth > DEEPEST:
         return f"{path} is nested deeper than {DEEPEST} levels"
     for word in schema:
-        if word not in _WORDS:
-            return f"{path}.{word:.40} is not supported; the words are {', '.join(sorted(_WORDS))}"
+        if word not in WORDS:
+            return f"{path}.{word:.40} is not supported; the words are {', '.join(sorted(WORDS))}"
     return _wrong_words(schema, path) or _wrong_parts(schema, path, depth)
 
 
