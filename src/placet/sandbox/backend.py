@@ -98,6 +98,14 @@ class Process(Protocol):
         """Ask everything in the tree to end (SIGTERM)."""
         ...
 
+    def count(self) -> int:
+        """How many processes are in the tree, as quickly as can be told."""
+        ...
+
+    def kill(self) -> None:
+        """Kill at once what can be killed in one step, from any thread; `clear` still has to follow."""
+        ...
+
     async def clear(self) -> None:
         """Kill whatever of the tree is alive, and return when nothing of it is, zombies included."""
         ...

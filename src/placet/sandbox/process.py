@@ -288,7 +288,7 @@ async def _follow(
             group.cancel_scope.cancel()
 
         async def bound(allowance: Allowance) -> None:
-            course.exceeded = await allowance.passed(process.root)
+            course.exceeded = await allowance.passed(process)
             group.cancel_scope.cancel()
 
         group.start_soon(limit)

@@ -178,6 +178,17 @@ class KeptProcess:
         with contextlib.suppress(OSError):
             keeper.send(self.keeper.line, {"do": "terminate"})
 
+    def count(self) -> int:
+        return len(processes.descendants([self.root]))
+
+    def kill(self) -> None:
+        first = processes.look(self._pid)
+        if (
+            first is not None and first.parent == self.root
+        ):  # what has made a session of its own is the keeper's to find
+            with contextlib.suppress(OSError):
+                os.killpg(self._pid, signal.SIGKILL)
+
     async def clear(self) -> None:
         with anyio.CancelScope(shield=True):
             try:

@@ -72,6 +72,15 @@ class NamespaceProcess:
         if not inside:
             self._kill()  # the command has not started yet
 
+    def count(self) -> int:
+        inside = self._facts.get("child-pid")
+        return 0 if inside is None else processes.count_seen_by(inside)
+
+    def kill(self) -> None:
+        with suppress(OSError):  # the namespace dies with its first process
+            if self._init is not None:
+                signal.pidfd_send_signal(self._init, signal.SIGKILL)
+
     async def clear(self) -> None:
         with anyio.CancelScope(shield=True):
             try:

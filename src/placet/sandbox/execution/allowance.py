@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from collections.abc import Callable
 
 import anyio
 from anyio import to_thread
 
 from placet.sandbox.linux.cgroup import Group, Groups, Limits, NoGroups, delegated
 
-from .bounds import Bounds, Machine
-
-EVERY = 0.5
-"""Seconds from one look at a command to the next."""
-_GLANCE = 0.05  # the machine as a whole is looked at more often: that costs next to nothing
+from .bounds import Bounds
+from .lookout import Crowd, Lookout
 
 
 class Allowance:
     """What one command may have. To be closed when nothing of the command is left."""
 
-    def __init__(self, bounds: Bounds, group: Group | None) -> None:
-        self.bounds, self._group = bounds, group
-        self._before = Machine.now()
+    def __init__(self, bounds: Bounds, group: Group | None, lookout: Lookout) -> None:
+        self.bounds, self._group, self._lookout = bounds, group, lookout
 
     @property
     def tasks(self) -> int:
@@ -33,14 +31,22 @@ class Allowance:
         """The descriptors by which a process joins the command's group, and by which it goes back to the server's."""
         return None if self._group is None else (self._group.join, self._group.leave)
 
-    async def passed(self, root: int) -> str:
-        """Return when the tree below a process has too much of something, and say of what."""
-        while True:
-            await self._next_look()
-            self._before = Machine.now()
-            found = self.refused() or await to_thread.run_sync(self._exceeded, root)
-            if found is not None:
-                return found
+    async def passed(self, crowd: Crowd) -> str:
+        """Return when a command has had too much of something and was killed for it, and say of what."""
+        over, said = anyio.Event(), ""
+        loop = asyncio.get_running_loop()
+
+        def tell(words: str) -> None:
+            nonlocal said
+            said = words
+            loop.call_soon_threadsafe(over.set)
+
+        undo = self._lookout.watch(self._look(crowd), tell, self.bounds)
+        try:
+            await over.wait()
+        finally:
+            undo()
+        return said
 
     def refused(self) -> str | None:
         """What the kernel has refused to the command or has ended it for, in words."""
@@ -56,18 +62,18 @@ class Allowance:
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(self._group.close)
 
-    async def _next_look(self) -> None:
-        """Wait half a second, or less if the machine is strained meanwhile."""
-        with anyio.move_on_after(EVERY):
-            while True:
-                await anyio.sleep(_GLANCE)
-                if Machine.now().strained(self._before, self.bounds):
-                    return
+    def _look(self, crowd: Crowd) -> Callable[[], str | None]:
+        """A look at the command, which kills it if it has too much of something."""
 
-    def _exceeded(self, root: int) -> str | None:
-        if self._group is None:
-            return self.bounds.exceeded(root)
-        return self.bounds.too_many if self._group.processes() > self.bounds.processes else None
+        def look() -> str | None:
+            found = self.refused() or (self.bounds.too_many if crowd.count() > self.bounds.processes else None)
+            if found is None and self._group is None:
+                found = self.bounds.exceeded(crowd.root)
+            if found is not None:
+                crowd.kill()
+            return found
+
+        return look
 
 
 class Allowances:
@@ -75,20 +81,21 @@ class Allowances:
 
     def __init__(self, bounds: Bounds, *, groups: bool = True) -> None:
         self.bounds = bounds
-        self._found: Groups | NoGroups | None = (
-            None if groups else NoGroups("the setting sandbox.control_groups is false")
-        )
+        self._found: Groups | NoGroups | None = None
+        if not groups:
+            self._found = NoGroups("the setting sandbox.control_groups is false")
         self._lock = threading.Lock()
+        self._lookout = Lookout()
 
     async def allow(self) -> Allowance:
         """The allowance of one command; its group is there when this returns, if there can be one."""
         found = self._found if self._found is not None else await to_thread.run_sync(self.groups)
         if isinstance(found, NoGroups):
-            return Allowance(self.bounds, None)
+            return Allowance(self.bounds, None, self._lookout)
         limits = Limits(self.bounds.tasks, self.bounds.memory)
         with anyio.CancelScope(shield=True):
             group = await to_thread.run_sync(_made, found, limits)
-        return Allowance(self.bounds, group)
+        return Allowance(self.bounds, group, self._lookout)
 
     def groups(self) -> Groups | NoGroups:
         """The control groups of this server, or why there are none. Blocks for a trial the first time."""

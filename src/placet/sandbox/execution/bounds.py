@@ -16,7 +16,7 @@ from placet.sandbox.linux import processes
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _SHARE = 0.75
-_TASKS_EACH = 4
+_TASKS_EACH = 2
 
 
 @functools.cache

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TypeVar
 
 import anyio
@@ -94,6 +95,13 @@ class Child:
     def terminate(self) -> None:
         for seen in self._tree():
             processes.send(seen, signal.SIGTERM)
+
+    def count(self) -> int:
+        return len(processes.descendants([self.pid]))
+
+    def kill(self) -> None:
+        with suppress(OSError):
+            os.killpg(self.pid, signal.SIGKILL)
 
     async def clear(self) -> None:
         with anyio.CancelScope(shield=True):

@@ -102,21 +102,24 @@ class Groups:
                 _remove(path)
 
     def attempt(self) -> None:
-        """Make a group, have a process join it, and remove both. Raises `NoGroups` where one of that does not work."""
+        """Make a group, move a process into it, and remove both. Raises `NoGroups` where one of that does not work."""
         try:
             group = self.make(Limits(16, 64 << 20))
-            try:
-                with awaited.hidden():
-                    said = subprocess.run(
-                        ["sh", "-c", f"echo 0 >&{group.join} && cat /proc/self/cgroup"],
-                        stdin=subprocess.DEVNULL, capture_output=True, pass_fds=[group.join], timeout=10, check=False,
-                    )  # fmt: skip
-            finally:
-                group.close()
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise NoGroups(f"a control group could not be made: {error}") from error
-        if self._mark.encode() not in said.stdout:
-            raise NoGroups("a process that joined a control group was not in it")
+        except OSError as error:
+            raise NoGroups(f"a control group could not be made: {error.strerror}") from error
+        try:
+            with awaited.hidden(), subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as moved:
+                try:
+                    os.write(group.join, str(moved.pid).encode())
+                    inside = self._mark in _read(Path(f"/proc/{moved.pid}/cgroup"))
+                finally:
+                    moved.kill()
+        except OSError as error:
+            raise NoGroups(f"no process could be moved into a control group: {error.strerror}") from error
+        finally:
+            group.close()
+        if not inside:
+            raise NoGroups("a process that was moved into a control group was not in it")
 
 
 def delegated(root: Path = Path("/proc/self")) -> Groups:
@@ -169,7 +172,7 @@ def _settle(base: Path, home: Path) -> None:
     own = [os.getpid(), *(seen.pid for seen in processes.descendants([os.getpid()]))]
     others = {int(pid) for pid in _read(base / "cgroup.procs").split()}.difference(own)
     if others:
-        raise NoGroups(f"{len(others)} other programs are in the control group that placet runs in", _ADVICE)
+        raise NoGroups("other programs are in the control group that placet runs in", _ADVICE)
     try:
         home.mkdir(exist_ok=True)
         _move(own, home)
