@@ -13,11 +13,11 @@ const Row = ({ plugin, given, online }: { plugin: string; given: ConsentGiven; o
   const words = useWords();
   const [busy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
-  const wide = given.width === "future";
-  const what = wide ? words.plugin.field.future! : words.plugin.onlyThis(given.package ?? "");
+  const wide = given.package === null;
+  const what = wide ? words.plugin.field.future! : given.width === "future" ? given.package! : words.plugin.onlyThis(given.package!);
   const revoke = async () => {
     setBusy(true);
-    const undone = await house.plugins.revoke(plugin, wide || given.package === null ? { future: true } : { package: given.package });
+    const undone = await house.plugins.revoke(plugin, given.package === null ? { future: true } : { package: given.package });
     setBusy(false);
     setTrouble(undone && words.plugin.undone(undone.refused));
   };
@@ -59,9 +59,9 @@ export const Agreed = ({ plugins, online }: { plugins: readonly PluginView[]; on
   if (!all.length) return null;
   return (
     <section aria-labelledby="agreed-h">
-      <h3 className="eyebrow" id="agreed-h">
+      <h2 className="eyebrow" id="agreed-h">
         {words.plugin.agreed}
-      </h3>
+      </h2>
       <div className="tbl">
         <table className="grants">
           <thead>

@@ -87,17 +87,17 @@ export const Panel = ({ session, onDecide }: PanelProps) => {
       )}
       {here.length > 0 && (
         <section aria-labelledby="pl-here">
-          <h3 className="eyebrow" id="pl-here">
+          <h2 className="eyebrow" id="pl-here">
             {words.plugin.thisSession(name(here[0]!))}
-          </h3>
+          </h2>
           {rows(here, false)}
         </section>
       )}
       {others.length > 0 && (
         <section aria-labelledby="pl-others">
-          <h3 className="eyebrow" id="pl-others">
+          <h2 className="eyebrow" id="pl-others">
             {session === null ? words.plugin.allSessions : words.plugin.otherSessions}
-          </h3>
+          </h2>
           {rows(others, true)}
         </section>
       )}

@@ -145,7 +145,7 @@ export const PluginRow = ({ plugin, of, online, onDecide, onRead }: PluginRowPro
   return (
     <li className="prow" aria-labelledby={titleId} data-plugin={plugin.plugin}>
       <div className="prow-h">
-        <h4 id={titleId}>{oneLine(plugin.name, 80)}</h4>
+        <h3 id={titleId}>{oneLine(plugin.name, 80)}</h3>
         <code className="sub">{plugin.plugin}</code>
         <span className="prow-s">
           {rowStatus(plugin, words).map((look) => (
