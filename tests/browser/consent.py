@@ -18,7 +18,7 @@ def card(page: Page) -> Locator:
 
 
 def read(page: Page) -> Locator:
-    """Look at all of the code, as somebody does who is asked for a yes: every tab to its end, then the end of the sheet."""
+    """Look at all of the code, as somebody does who is asked for a yes: every tab, each to its end."""
     sheet = card(page)
     for tab in sheet.get_by_role("tab").all():
         tab.click()

@@ -79,7 +79,8 @@ def test_a_script_a_key_held_down_and_a_press_before_arming_do_nothing(
             one.click();
             for (const kind of ['pointerdown', 'pointerup'])
                 one.dispatchEvent(new PointerEvent(kind, { bubbles: true, isPrimary: true, button: 0 }));
-            for (const kind of ['keydown', 'keyup']) one.dispatchEvent(new KeyboardEvent(kind, { key: 'Enter', bubbles: true }));
+            for (const kind of ['keydown', 'keyup'])
+                one.dispatchEvent(new KeyboardEvent(kind, { key: 'Enter', bubbles: true }));
         } }"""
     )
     for key in ("Enter", " ", "y", "a"):
@@ -153,7 +154,9 @@ def test_on_a_phone_the_card_leaves_the_composer_and_the_panel_is_a_sheet(home: 
 DEAF = """
 const Channel = window.BroadcastChannel;
 window.BroadcastChannel = class extends Channel {
-  set onmessage(hear) { super.onmessage = (event) => { if (!window.deaf || event.data.kind === 'connection') hear(event); }; }
+  set onmessage(hear) {
+    super.onmessage = (event) => { if (!window.deaf || event.data.kind === 'connection') hear(event); };
+  }
 };
 """
 
