@@ -69,18 +69,18 @@ FILES = Sketch(
     """\
 const { createElement: e, useEffect, useState } = React;
 
-function FileCount() {
-  const [count, setCount] = useState("…");
-  const ask = () => host.call("count").then(setCount);
-  useEffect(() => void ask(), []);
-  return e("Row", { gap: 2 },
-    e("Text", null, `${count} files in the folder`),
-    e("Button", { onPress: ask }, "Count again"));
-}
-
 return {
   inject: ["slots"],
   apply(ctx) {
+    function FileCount() {
+      const [count, setCount] = useState("?");
+      const ask = () => host.call("count").then(setCount);
+      useEffect(() => void ask(), []);
+      return e("Row", { gap: 2 },
+        e("Text", null, `${count} files in the folder`),
+        e("Button", { onPress: ask }, "Count again"));
+    }
+
     ctx.slots.register({ name: "sidebar.footer.action" }, FileCount);
   },
 };
@@ -99,12 +99,10 @@ return {
   inject: ["slots", "timer"],
   apply(ctx) {
     function FileCount() {
-      const [count, setCount] = useState("…");
+      const [count, setCount] = useState("?");
       const ask = () => host.call("count").then(setCount);
-      useEffect(() => {
-        ask();
-        return ctx.timer.interval(ask, 10_000);
-      }, []);
+      useEffect(() => void ask(), []);
+      useEffect(() => ctx.timer.interval(ask, 10_000), []);
       return e("Text", null, `${count} files in the folder, counted every ten seconds`);
     }
 

@@ -1,0 +1,75 @@
+"""What a newcomer sees who writes `plugin` to the rehearsal: two plugins, a card, a view, its next version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Home
+from tests.browser.consent import card, press, read
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("needs_bubblewrap")]
+
+
+@pytest.fixture(scope="module")
+def home(make_home: Callable[..., Home]) -> Home:
+    return make_home()
+
+
+def begun(home: Home, text: str) -> tuple[Page, Path]:
+    """Write to the rehearsal in a new session, and wait for its card."""
+    session, folder = home.session(text)
+    page = home.open(session)
+    card(page)
+    return page, folder
+
+
+def next_card(page: Page, before: str | None) -> None:
+    """Wait until another card than the one before asks."""
+    expect(page.locator(f"article.consent:not([data-ask='{before}']) .acts")).to_be_visible()
+
+
+def say(page: Page, text: str) -> None:
+    page.get_by_label("Message", exact=True).fill(text)
+    page.get_by_label("Message", exact=True).press("Enter")
+
+
+def test_m8_the_tour_leads_to_a_view_that_asks_its_host_half_and_to_its_next_version(home: Home) -> None:
+    page, folder = begun(home, "plugin")
+    first = card(page).get_attribute("data-ask")
+    read(page)
+    press(page, "This version only")
+    view = page.get_by_role("region", name="Drawn by plugin File count")
+    expect(view.get_by_text("0 files in the folder")).to_be_visible()
+    (folder / "a.txt").write_text("a")
+    view.get_by_role("button", name="Count again").click()
+    expect(view.get_by_text("1 files in the folder")).to_be_visible()
+    expect(page.get_by_text("For its next version write")).to_be_visible()
+
+    say(page, "plugin update")
+    next_card(page, first)
+    read(page)
+    press(page, "Future versions too")
+    press(page, "Future versions too")
+    expect(view.get_by_text("counted every ten seconds")).to_be_visible()
+    page.close()
+
+
+def test_i24_after_a_decline_the_rehearsal_says_that_it_does_not_ask_again(home: Home) -> None:
+    page, _ = begun(home, "plugin")
+    press(page, "Decline")
+    expect(page.get_by_text("do not ask again unless you want it")).to_be_visible()
+    page.close()
+
+
+def test_o14_a_version_with_a_slip_is_repaired_in_front_of_the_person(home: Home) -> None:
+    page, _ = begun(home, "plugin broken")
+    broken = card(page).get_attribute("data-ask")
+    read(page)
+    press(page, "This version only")
+    expect(page.get_by_text("I repair the same plugin")).to_be_visible()
+    next_card(page, broken)
+    page.close()
