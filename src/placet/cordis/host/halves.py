@@ -24,8 +24,8 @@ from placet.session.store import Store
 
 logger = logging.getLogger(__name__)
 
-WARM_SECONDS = 60.0
-"""How long an interpreter waits for a half that was announced."""
+WARM_SECONDS, WARM_AT_ONCE = 120.0, 4
+"""How long an interpreter waits for a half that was announced, and how many of them do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Halves:
     async def prepare(self, session: SessionId, mode: SandboxMode) -> None:
         """Have an interpreter wait for the next half of a session; it costs nothing to be wrong. Never raises."""
         group = self._group
-        if group is None or session in self._spares:
+        if group is None or session in self._spares or len(self._spares) >= WARM_AT_ONCE:
             return
         try:
             profile = await self._profile(session, mode)
