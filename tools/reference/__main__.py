@@ -6,11 +6,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.reference import commands, contract, events, host, routes, settings
+from tools.reference import client, commands, contract, events, host, routes, settings
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 
 PAGES: dict[str, Callable[[], str]] = {
+    "client-half.md": client.page,
     "commands.md": commands.page,
     "contract.md": contract.page,
     "events.md": events.page,
