@@ -72,6 +72,13 @@ class Home:
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
         """Send one signed request with a key of the tests' own."""
+        return self._send("POST", path, json=body)
+
+    def get(self, path: str) -> Any:
+        """Read with a key of the tests' own."""
+        return self._send("GET", path)
+
+    def _send(self, method: str, path: str, **content: Any) -> Any:
         headers = {"Sec-Fetch-Site": "same-origin", "Origin": self.url.rstrip("/")}
         with httpx.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False) as client:
             if self.key is None:
@@ -80,7 +87,8 @@ class Home:
                 client.post(
                     "/api/link", json={"secret": secret, "publicKey": self.key.public, "label": "tests"}
                 ).raise_for_status()
-            answer = client.post(path, json=body, auth=SigningAuth(self.key, client.get("/healthz").json()["instance"]))
+            auth = SigningAuth(self.key, client.get("/healthz").json()["instance"])
+            answer = client.request(method, path, auth=auth, **content)
         assert answer.is_success, answer.text
         return answer.json()
 
