@@ -19,12 +19,26 @@ def home(make_home: Callable[..., Home]) -> Home:
     return make_home()
 
 
+HOST = "async def apply(ctx):\n    pass\n"
+DEFINE = {"plugin": {"kind": "new", "idPrefix": "cal"}, "name": "Strip", "purpose": "Days.", "code": {"host": HOST}}
+STOPS = [
+    {"text": "", "calls": [{"name": "cordis_define", "arguments": DEFINE}]},
+    {
+        "text": "",
+        "calls": [{"name": "cordis_run", "arguments": {"pluginId": "cal-1", "packageId": "pkg-1", "mode": "run"}}],
+    },
+    {"text": "", "calls": [{"name": "cordis_stop", "arguments": {"pluginId": "cal-1"}}]},
+    {"text": "", "calls": [{"name": "cordis_undefine", "arguments": {"pluginId": "cal-1"}}]},
+    {"text": "Done."},
+]
+
+
 def say(page: Page, text: str) -> None:
     page.get_by_label("Message", exact=True).fill(text)
     page.keyboard.press("Enter")
 
 
-def test_a_plugin_from_its_definition_to_its_removal(home: Home) -> None:
+def test_m9_m10_m11_m14_m15_m20_a_plugin_from_its_definition_to_its_removal(home: Home) -> None:
     session, _ = home.session("plugin")
     page = home.open(session)
 
@@ -124,6 +138,19 @@ def test_m6_m7_the_panel_comes_by_itself_for_another_session_and_leads_to_its_ca
     page.close()
 
 
+def test_m13_an_old_list_stays_and_says_so_when_it_cannot_be_read(home: Home) -> None:
+    session, _ = home.session("plugin")
+    page = home.open(session)
+    card(page)
+    page.route("**/api/plugins", lambda route: route.abort())
+    rows = panel(page)
+    expect(rows).to_contain_text("It is older than it looks.")
+    expect(row(page, "File count")).to_be_visible()
+    page.unroute("**/api/plugins")
+    expect(rows).not_to_contain_text("It is older than it looks.")
+    page.close()
+
+
 def test_m12_a_half_that_fails_is_told_with_its_phase_and_text(home: Home) -> None:
     session, _ = home.session("plugin broken")
     page = home.open(session)
@@ -131,6 +158,17 @@ def test_m12_a_half_that_fails_is_told_with_its_phase_and_text(home: Home) -> No
     press(page, "This version only")
     failed = page.get_by_role("article", name="Runs a plugin").filter(has_text="Failed").first
     expect(failed.locator(".perr")).to_contain_text("In the host half")
+    page.close()
+
+
+def test_m17_stopping_and_removing_have_cards_of_their_own(make_home: Callable[..., Home]) -> None:
+    home = make_home(STOPS)
+    session, _ = home.session()
+    page = home.open(session)
+    stops = page.get_by_role("article", name="Stops a plugin cal-1")
+    expect(stops).to_contain_text("Stopped. Its versions and consents are kept.")
+    expect(page.get_by_role("article", name="Removes a plugin cal-1")).to_contain_text("Removed with all its versions")
+    expect(page.get_by_role("article", name="Runs a plugin cal-1")).to_contain_text("Removed since")
     page.close()
 
 

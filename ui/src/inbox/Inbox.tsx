@@ -140,7 +140,7 @@ export const Inbox = ({ chosen, onChoose, keys }: { chosen: string | null; onCho
           {(askNext !== null || consentNext !== null) && (
             <p className="older">
               <button type="button" className="btn small" onClick={() => void Promise.all([house.moreAsks(), house.consents.more()])}>
-                {words.inbox.more(askTotal + consentTotal)}
+                {words.inbox.more(askTotal + (consentTotal ?? 0))}
               </button>
             </p>
           )}

@@ -27,7 +27,7 @@ export const openMatters = (known: Known, session?: string): Matter[] =>
     .sort((a, b) => a.since - b.since || (a.id < b.id ? -1 : 1));
 
 /** How many wait over all sessions: what the store says, and never less than what is on this page. */
-export const totalWaiting = (state: Known & Pick<HouseState, "askTotal" | "consentTotal">): number => Math.max(state.askTotal + state.consentTotal, openMatters(state).length);
+export const totalWaiting = (state: Known & Pick<HouseState, "askTotal" | "consentTotal">): number => Math.max(state.askTotal + (state.consentTotal ?? 0), openMatters(state).length);
 
 /** The question on its sheet. */
 export const titleOfMatter = (matter: Matter, words: Words): string => (matter.kind === "ask" ? titleOf(matter.ask, words) : consentTitle(matter.consent, words));

@@ -8,14 +8,16 @@ import { openMatters } from "./matters";
  * and leave when something comes to lie on the desk. Where they would cover what the person does, only the mark counts up.
  */
 export const usePanel = (desk: "none" | "all" | { session: string }) => {
-  const { asks, consents } = useHouseState();
+  const { asks, consents, consentTotal } = useHouseState();
   const narrow = useNarrow();
   const [open, setOpen] = useState(false);
   const known = useRef<Set<string> | null>(null);
   const session = typeof desk === "object" ? desk.session : null;
   const inDesk = desk !== "none" && !narrow;
 
+  const read = consentTotal !== null;
   useEffect(() => {
+    if (!read) return; // what waited before this page looked is not new
     const all = openMatters({ asks, consents });
     const fresh = all.filter((one) => known.current !== null && !known.current.has(one.id));
     known.current ??= new Set();
@@ -24,7 +26,7 @@ export const usePanel = (desk: "none" | "all" | { session: string }) => {
     const here = (one: (typeof all)[number]) => desk === "all" || one.session === session;
     if (fresh.some(here)) setOpen(false);
     else if (fresh.some((one) => one.kind === "consent") && !all.some(here)) setOpen(true);
-  }, [asks, consents, desk, session, inDesk]);
+  }, [read, asks, consents, desk, session, inDesk]);
 
   return { open, setOpen, inDesk };
 };

@@ -49,7 +49,7 @@ export class Consents {
 
   private settle(consent: Consent, decision: ConsentDecision): void {
     const { consents, consentTotal } = this.ledger.now;
-    this.ledger.set({ consents: { ...consents, [consent.run]: { ...consent, state: "decided", decision } }, consentTotal: Math.max(0, consentTotal - 1) });
+    this.ledger.set({ consents: { ...consents, [consent.run]: { ...consent, state: "decided", decision } }, consentTotal: Math.max(0, (consentTotal ?? 1) - 1) });
   }
 
   private heard(run: string, key: unknown, decision: ConsentDecision): void {

@@ -37,7 +37,8 @@ export interface HouseState {
   answers: Record<string, Answering>;
   /** Requests for consent, by run; open ones, and those that were settled while this page looked. */
   consents: Record<string, Consent>;
-  consentTotal: number;
+  /** How many are open in the store; null until they were read. */
+  consentTotal: number | null;
   consentNext: string | null;
   consentAnswers: Record<string, ConsentAnswering>;
   /** The plugins of all sessions, null until they were read. */
@@ -60,7 +61,7 @@ export class Ledger {
   now: HouseState = {
     connection: { state: "connecting", since: Date.now() },
     config: null, sessions: null, views: {}, asks: {}, askTotal: 0, askNext: null, answers: {},
-    consents: {}, consentTotal: 0, consentNext: null, consentAnswers: {}, plugins: null, pluginsStale: false, notes: {}, outbox: {}, browsers: null, told: null,
+    consents: {}, consentTotal: null, consentNext: null, consentAnswers: {}, plugins: null, pluginsStale: false, notes: {}, outbox: {}, browsers: null, told: null,
   };
   private readonly listeners = new Set<() => void>();
   private readonly timers: Record<string, ReturnType<typeof setTimeout>> = {};
