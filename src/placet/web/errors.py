@@ -63,14 +63,14 @@ class Conflict(ApiError):
 
 
 class JobsRunning(Conflict):
-    """Nobody's fault: jobs run that this would end, and the sender has not said that this is meant."""
+    """Nobody's fault: jobs or plugins run that this would end, and the sender has not said that this is meant."""
 
     code = "jobs-running"
 
     def __init__(self, jobs: Sequence[JobName]) -> None:
         names = "; ".join(f"{job.command!r} ({job.mode})" for job in jobs)
         super().__init__(
-            f"jobs run with more than that, and would end: {names}", hint="Send confirm: true if that is meant."
+            f"this runs with more than that, and would end: {names}", hint="Send confirm: true if that is meant."
         )
         self.jobs = tuple(jobs)
 
