@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ask, talkEvents } from "../dev/fixtures";
 import { type Talk, blank, fold } from "../src/session/fold";
+import { ownerOf } from "../src/tool/owner";
 import { appearedOf } from "../src/tool/result";
 import { toolStatus } from "../src/tool/status";
 import type { LogEvent } from "../src/wire/shapes";
@@ -54,6 +55,12 @@ describe("the fold of a session", () => {
     const call = talk.entries["call:1.1.0"];
     expect(call?.kind === "tool" && appearedOf(call.result!.meta)).toEqual({ things: [meta.appeared[0]], more: 0, partly: false });
     expect(call).toMatchObject({ moved: ["Makefile"] });
+  });
+  it("tells a call that a plugin makes from one of the model, and a plugin's tool by its name", () => {
+    const rows = [[0, "call_1"], [1000, "plugin demo-1 run-4"], [1001, "?"]] as const;
+    const log = rows.map(([position, callId], seq) => ({ session: "s", seq, time: seq, type: "tool/call", key: `k${seq}`, cursor: "1", data: { turn: 1, step: 1, position, callId, name: "bash", arguments: "{}" } }));
+    expect(tools(fold(blank, log as unknown as LogEvent[])).map((call) => call.kind === "tool" && call.caller)).toEqual([null, "demo-1", ""]);
+    expect(["demo-1.act", "bash", "Demo-1.act", "demo-1.", "cordis_run"].map(ownerOf)).toEqual(["demo-1", null, null, null, null]);
   });
   it("survives events of unknown type and with missing fields", () => {
     const odd = ["tool/result", "approval/asked", "approval/decided", "turn/end", "agent/inbox", "cordis/x", "user/message"].map((type, seq) => ({ session: "s", seq, time: 1, type, key: `k${seq}`, data: {}, cursor: "1" }));

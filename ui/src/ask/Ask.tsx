@@ -10,6 +10,7 @@ import { Articles } from "./Articles";
 import { AnswerBanner, Banner, OfflineBanner } from "./Banners";
 import { useDigest } from "./digest";
 import { Head, type Queue } from "./Head";
+import { ownerOf } from "../tool/owner";
 import { useNarrow, useReach } from "./reach";
 import { readingOf, seenLine, titleOf } from "./reading";
 import { Seal, channelName, hueOf, iconOf, whoName } from "./Seal";
@@ -41,6 +42,7 @@ const fieldWord = (outcome: PersonOutcome, words: Words) => (outcome === "allowe
 export const Ask = (props: AskProps) => {
   const { ask, answering, connection, queue, onNote, note } = props;
   const words = useWords();
+  const owner = ownerOf(plain(ask.subject.tool));
   const titleId = useId();
   const sheet = useRef<HTMLElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -145,6 +147,7 @@ export const Ask = (props: AskProps) => {
           <code>
             <VisibleText text={plain(ask.subject.tool)} reading="code" />
           </code>
+          {owner && <> ({words.tool.ofPlugin(owner)})</>}
         </p>
         <Articles ask={ask} reading={reading} reach={reach} home={props.home} onEnd={toEnd} />
       </div>

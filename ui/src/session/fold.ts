@@ -1,3 +1,4 @@
+import { callerOf } from "../tool/owner";
 import { appearedOf } from "../tool/result";
 import { type Jobs, withJob } from "../job/jobs";
 import type { Decision, Json, LogEvent, Outcome, Subject, Who } from "../wire/shapes";
@@ -28,6 +29,8 @@ export interface ToolCall {
   step: number;
   position: number;
   name: string;
+  /** The plugin that made the call, an empty text where it is not named; null for a call of the model. */
+  caller: string | null;
   /** The model's argument text in the escaped form, or null where the call itself lies before the loaded window. */
   arguments: string | null;
   time: number;
@@ -103,7 +106,7 @@ const callAt = (talk: Talk, turn: number, step: number, position: number, time: 
   const key = `call:${turn}.${step}.${position}`;
   const known = talk.entries[key];
   if (known?.kind === "tool") return known;
-  return { kind: "tool", key, turn, step, position, name: "", arguments: null, time, asks: [], decisions: {}, started: null, moved: [], result: null };
+  return { kind: "tool", key, turn, step, position, name: "", caller: callerOf(position, ""), arguments: null, time, asks: [], decisions: {}, started: null, moved: [], result: null };
 };
 
 const callOf = (talk: Talk, event: LogEvent): ToolCall =>
@@ -176,7 +179,7 @@ const apply = (talk: Talk, event: LogEvent): void => {
       put(talk, { kind: "model-failed", key: `model-failed:${number(data.turn)}.${number(data.step)}`, attempt: number(data.attempt), error: text(data.error), time });
       return;
     case "tool/call":
-      put(talk, { ...callOf(talk, event), name: text(data.name), arguments: text(data.arguments), time });
+      put(talk, { ...callOf(talk, event), name: text(data.name), caller: callerOf(number(data.position), text(data.callId)), arguments: text(data.arguments), time });
       return;
     case "tool/started":
       put(talk, { ...callOf(talk, event), started: { time, mode: text(data.mode), ask: typeof data.ask === "string" ? data.ask : null } });

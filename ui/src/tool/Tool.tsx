@@ -14,6 +14,7 @@ import { JobPart, useJob } from "../job/Job";
 import { jobOf, jobStatus } from "../job/jobs";
 import { Appeared } from "./Appeared";
 import { Output } from "./Output";
+import { ownerOf } from "./owner";
 import { Record } from "./Record";
 import { bashResult, callArguments } from "./result";
 import { toolStatus } from "./status";
@@ -33,6 +34,8 @@ export const Tool = memo(({ call, open, onAsk }: { call: ToolCall; open: boolean
     () => ({ key: call.key, name: call.name, arguments: plain(call.arguments ?? ""), status: call.result ? (call.result.isError ? "failed" : "done") : "running", text: (call.result?.text ?? "").slice(0, 20_000), value: call.result?.value ?? null }),
     [call.key, call.name, call.arguments, call.result],
   );
+  const owner = ownerOf(call.name);
+  const whose = call.caller !== null ? words.tool.byPlugin(call.caller) : owner && words.tool.ofPlugin(owner);
   const waiting = call.asks.find((ask) => !call.decisions[ask.id]);
   const about = useMemo(() => pluginCall(call, args), [call, args]);
   if (about) return <CallCard call={call} about={about} status={status} record={call.asks.length > 0 && <Record call={call} bash={null} />} />;
@@ -42,7 +45,10 @@ export const Tool = memo(({ call, open, onAsk }: { call: ToolCall; open: boolean
         <span className="name">
           <VisibleText text={call.name} reading="code" />
         </span>
-        <span className="desc">{args.description && <VisibleText text={args.description} />}</span>
+        <span className="desc">
+          {whose && <b>{whose} </b>}
+          {args.description && <VisibleText text={args.description} />}
+        </span>
         <Status hue={status.hue} icon={status.icon} spin={status.spin}>
           {status.word}
           {status.since !== undefined && <Since since={status.since} />}

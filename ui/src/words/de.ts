@@ -69,6 +69,8 @@ export const de: Words = {
       package: "npm, yarn und pnpm führen die Skripte darin aus",
       make: "make führt sie aus",
     },
+    ofPlugin: (plugin) => `Werkzeug des Plugins ${plugin}.`,
+    byPlugin: (plugin) => (plugin ? `Aufgerufen vom Plugin ${plugin}.` : "Aufgerufen von einem Plugin."),
     earlierCall: "Der Anfang dieses Aufrufs steht weiter oben.",
   },
 

@@ -78,6 +78,8 @@ export const en = {
       package: "npm, yarn and pnpm run the scripts in it",
       make: "make runs it",
     } as Record<string, string>,
+    ofPlugin: (plugin: string): string => `Tool of plugin ${plugin}.`,
+    byPlugin: (plugin: string): string => (plugin ? `Called by plugin ${plugin}.` : "Called by a plugin."),
     earlierCall: "The start of this call is further up.",
   },
 

@@ -69,6 +69,8 @@ export const zh: Words = {
       package: "npm、yarn 和 pnpm 会运行其中的脚本",
       make: "make 会运行它",
     },
+    ofPlugin: (plugin) => `插件 ${plugin} 的工具。`,
+    byPlugin: (plugin) => (plugin ? `由插件 ${plugin} 调用。` : "由插件调用。"),
     earlierCall: "此调用的开头在更上面。",
   },
 
