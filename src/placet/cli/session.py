@@ -109,7 +109,7 @@ def preset(
     for job in error.get("jobs") or ():
         show(f"{job['job']}  {job['mode']}  {visible_line(plain(job['command']))}")
     if error.get("code") == "jobs-running":
-        raise Refused("These jobs and plugins run with more than that and would end", hint="If that is meant, add --confirm")
+        raise Refused("What is listed runs with more than that and would end", hint="If that is meant, add --confirm")
     if error.get("code") == "confirm-needed":
         raise Refused(f"{preset}: {error.get('message')}", hint="If that is meant, add --confirm")
     raise reply.refusal()

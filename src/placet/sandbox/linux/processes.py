@@ -50,7 +50,7 @@ def everyone() -> Iterator[Seen]:
 def count_seen_by(pid: int) -> int:
     """How many processes there are in the process's own view of the machine; 0 if it is gone. Quick, however many."""
     try:
-        return sum(name.isdigit() for name in os.listdir(f"/proc/{pid}/root/proc"))
+        return sum(name.isdigit() for name in os.listdir(os.path.join("/proc", str(pid), "root", "proc")))
     except OSError:
         return 0
 
