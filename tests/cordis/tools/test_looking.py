@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from placet.testing.models import Say, ScriptedModel
+from placet.testing.models import Say, ScriptedModel, call
 from tests.cordis.tools.house import House, house, value_of
 from tests.cordis.tools.test_acting import BROKEN, CLIENT, HOST
 
@@ -154,7 +154,7 @@ async def test_n14_a_failure_is_shown_with_its_phase_and_message(home: House) ->
     assert "ctx.file is not there" in host["error"]["message"]
 
 
-async def test_m14_m15_looking_never_asks_anybody_and_its_calls_run_side_by_side(home: House) -> None:
+async def test_every_agent_is_offered_the_seven_tools(home: House) -> None:
     model = ScriptedModel([Say("hm")])
     await home.send("look")
     await home.work(model)
@@ -168,3 +168,20 @@ async def test_m14_m15_looking_never_asks_anybody_and_its_calls_run_side_by_side
         "cordis_stop",
         "cordis_undefine",
     ]
+
+
+async def test_b23_the_tool_of_a_plugin_is_offered_with_the_next_request_and_gone_after_the_stop(home: House) -> None:
+    await home.define(HOST)
+    arguments = {"pluginId": "tally-1", "packageId": "pkg-1"}
+    steps = [
+        Say("", (call("cordis_run", **arguments, mode="run"),)),
+        Say("", (call("tally-1.count"),)),
+        Say("", (call("cordis_stop", pluginId="tally-1"),)),
+        Say("done"),
+    ]
+    model = ScriptedModel(steps)
+    await home.send("go")
+    await home.work(model)
+    offered = ["tally-1.count" in [tool.name for tool in request.tools] for request in model.requests]
+    assert offered == [False, True, True, False]
+    assert not any(event.data["isError"] for event in await home.of("tool/result"))
