@@ -186,3 +186,30 @@ def test_m18_a_plugin_of_this_session_is_named_while_writing(home: Home) -> None
     panel(page)
     expect(box).to_have_value(f"Look at @{row(page, 'Tally').get_attribute('data-plugin')} ")
     page.close()
+
+
+NOTED = """
+window.Notification = class {
+  static permission = 'granted';
+  static requestPermission = async () => 'granted';
+  constructor(title, options) {
+    document.body.dataset.told = `${document.body.dataset.told ?? ''}${title}: ${options.body}`;
+  }
+};
+document.hasFocus = () => false;
+"""
+
+
+def test_a_system_notification_says_that_something_waits_and_nothing_of_what(home: Home) -> None:
+    quiet, _ = home.session("hello")
+    page = home.context.new_page()
+    page.add_init_script(NOTED)
+    page.goto(f"{home.url}#/session/{quiet}")
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_label("Tell me with a system notification").check()
+    page.keyboard.press("Escape")
+    home.session("plugin")
+    told = "An agent asks you: In plugin. Open it to read and decide."
+    expect(page.locator("body")).to_have_attribute("data-told", told)
+    page.evaluate("localStorage.removeItem('placet.preferences')")
+    page.close()

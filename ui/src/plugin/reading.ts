@@ -69,9 +69,16 @@ const changeOf = (since: string, before: Halves, after: Halves): ChangeReading =
   };
 };
 
+/** The services that placet itself has for each half. */
+const services: Record<HalfName, readonly string[]> = {
+  client: ["slots", "timer", "theme", "layout", "sessions", "toolCard"],
+  host: ["files", "shell", "web", "timer", "events", "on", "tools", "tool", "handle", "sessions", "provide", "log"],
+};
+
 /** Which halves name a service; where neither does (a name that is put together), the host half, which reaches more. */
 export const halvesNaming = (name: string, signed: Halves): HalfName[] => {
-  const found = names.filter((half) => signed[half]?.includes(name));
+  const known = names.filter((half) => services[half].includes(name));
+  const found = (known.length ? known : names).filter((half) => signed[half]?.includes(name));
   return found.length ? found : ["host"];
 };
 

@@ -19,6 +19,7 @@ import { useWords } from "../words/words";
 import { NewSession } from "./NewSession";
 import { type Place, usePlace } from "./place";
 import type { Preferences } from "./preferences";
+import { Notifier } from "./Notifier";
 import { KeyList, Settings } from "./Settings";
 import { Sheet } from "./Sheet";
 import { Sidebar } from "./Sidebar";
@@ -92,6 +93,7 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
     },
     [setOpen, visit, place.page],
   );
+  const openSheet = useCallback((session: string, id: string) => visit({ page: "session", id: session, ask: id }), [visit]);
   const ways = useMemo(() => ({ openPanel: () => setOpen(true), decide }), [setOpen, decide]);
   const chooseInbox = useCallback((ask: string | null) => go({ page: "inbox", ask }, true), [go]);
 
@@ -178,6 +180,7 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
       </div>
       {drawer && <div className="shade" onClick={() => setDrawer(false)} />}
       <Announcer />
+      {preferences.notify && <Notifier onOpen={openSheet} />}
       <Told />
       <Overlay />
       <Sheet open={panel.open && !panel.inDesk} onClose={() => panel.setOpen(false)} title={words.plugin.panel} wide>

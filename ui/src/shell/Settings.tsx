@@ -1,6 +1,9 @@
 import { Seat } from "../half";
+import { useState } from "react";
+import { Icon } from "../theme/icons";
 import { languages, useWords } from "../words/words";
 import { Browsers } from "./Browsers";
+import { mayNotify } from "./Notifier";
 import type { Preferences, Theme } from "./preferences";
 import { Sheet } from "./Sheet";
 
@@ -9,6 +12,12 @@ const themes: Theme[] = ["auto", "light", "dark", "contrast"];
 /** Theme, language and single keys, kept in this browser only; and the browsers that are signed in. */
 export const Settings = ({ open, onClose, preferences, onChange }: { open: boolean; onClose: () => void; preferences: Preferences; onChange: (next: Preferences) => void }) => {
   const words = useWords();
+  const [denied, setDenied] = useState(false);
+  const notify = async (wanted: boolean) => {
+    const may = !wanted || (await mayNotify());
+    setDenied(!may);
+    onChange({ ...preferences, notify: wanted && may });
+  };
   return (
     <Sheet open={open} onClose={onClose} title={words.shell.settings}>
       <div className="form">
@@ -38,6 +47,17 @@ export const Settings = ({ open, onClose, preferences, onChange }: { open: boole
         <label className="chk">
           <input type="checkbox" checked={preferences.keys} onChange={(event) => onChange({ ...preferences, keys: event.target.checked })} /> {words.shell.singleKeys}
         </label>
+        <div>
+          <label className="chk">
+            <input type="checkbox" checked={preferences.notify} onChange={(event) => void notify(event.target.checked)} /> {words.ask.notifyMe}
+          </label>
+          {denied && (
+            <p className="hold" role="alert">
+              <Icon name="alert" />
+              <span>{words.ask.notifyDenied}</span>
+            </p>
+          )}
+        </div>
         <Browsers />
         <Seat name="settings.section" />
         <div className="pair">

@@ -3,10 +3,12 @@ export interface Preferences {
   theme: Theme;
   language: string | null;
   keys: boolean;
+  /** A system notification for what begins to wait while the page is not in front. */
+  notify: boolean;
 }
 
 const NAME = "placet.preferences";
-const first: Preferences = { theme: "auto", language: null, keys: true };
+const first: Preferences = { theme: "auto", language: null, keys: true, notify: false };
 
 export const loadPreferences = (): Preferences => {
   try {

@@ -132,7 +132,9 @@ export class Consents {
   private notDelivered(run: string, said: ConsentSaid, error: unknown): void {
     const settled = this.ledger.now.consentAnswers[run]?.state;
     if (settled === "settled" || settled === "lost") return; // the log was faster than the answer
-    const answer = undelivered<ConsentSaid, ConsentDecision | null>(said, error, this.ledger);
+    const over = error instanceof Refused && (error.body as { reason?: string } | null)?.reason === "not-pending";
+    const told = undelivered<ConsentSaid, ConsentDecision | null>(said, error, this.ledger);
+    const answer = over && told.state === "refused" ? { state: "lost" as const, outcome: said, decision: null } : told;
     const now = this.ledger.now.consents[run];
     if (answer.state === "lost" && answer.decision && now?.state === "open") this.settle(now, answer.decision);
     this.ledger.setConsentAnswer(run, answer);
