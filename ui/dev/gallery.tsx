@@ -76,6 +76,9 @@ const Request = (props: Partial<ConsentProps> & { consent: Request; title: strin
   );
 };
 
+/** Both halves as long as they may be. */
+const large = () => ({ client: Array.from({ length: 5000 }, (_, n) => `const part${n} = () => React.createElement("Text");`).join("\n"), host: Array.from({ length: 6000 }, (_, n) => `async def part_${n}(ctx): return ${n}`).join("\n") });
+
 const said = (outcome: ConsentDecision["outcome"], more: Partial<ConsentDecision> = {}): ConsentDecision => ({ outcome, who: outcome === "cancelled" ? null : { kind: "person", name: "owner" }, channel: outcome === "cancelled" ? null : "page", time: now - 1000, ...more });
 
 const consents = async (): Promise<ReactNode> => {
@@ -188,7 +191,7 @@ const views: Record<string, () => Promise<ReactNode> | ReactNode> = {
   cards,
   session: () => ((location.hash ||= "#/session/s-1"), page()),
   consents,
-  "consent-session": async () => ((location.hash ||= "#/session/s-1/run-7"), page({ asks: {}, consents: { "run-7": await consent({ earlier: true }) }, consentTotal: 1 })),
+  "consent-session": async () => ((location.hash ||= "#/session/s-1/run-7"), page({ asks: {}, consents: { "run-7": await consent(query.has("big") ? { code: large() } : { earlier: true }) }, consentTotal: 1 })),
   plugins: () => ((location.hash ||= "#/session/s-1"), page({ asks: {}, askTotal: 0 })),
   "consent-inbox": async () => ((location.hash ||= "#/inbox/run-7"), page({ consents: { "run-7": await consent({ earlier: true }) }, consentTotal: 1 })),
   inbox: () => ((location.hash ||= "#/inbox/a-9"), page()),

@@ -27,7 +27,7 @@ const Line = memo(({ step }: { step: Step }) => {
 });
 
 /** What changed in both halves, by lines, with the numbers of either version. */
-const Changes = ({ change }: { change: ChangeReading }) => {
+const Changes = memo(({ change }: { change: ChangeReading }) => {
   const words = useWords();
   if (!change.halves.length) return <p className="plain">{words.plugin.sameCode(change.since)}</p>;
   return (
@@ -44,7 +44,7 @@ const Changes = ({ change }: { change: ChangeReading }) => {
       )}
     </pre>
   );
-};
+});
 
 const Copy = ({ text }: { text: string }) => {
   const words = useWords();

@@ -87,7 +87,7 @@ export interface CodeProps {
 }
 
 /** Numbered lines that wrap and are never cut; the region takes the keyboard where it scrolls. */
-export const Code = ({ shown, label, tall = false, flagged, scrolls = false, signed = false, signs = null }: CodeProps) => (
+export const Code = memo(({ shown, label, tall = false, flagged, scrolls = false, signed = false, signs = null }: CodeProps) => (
   <pre
     className={`code${tall ? " tall" : ""}${shown.lineCount < 100 ? " one" : ""}`}
     role="group"
@@ -99,7 +99,7 @@ export const Code = ({ shown, label, tall = false, flagged, scrolls = false, sig
       <Row key={line.number} line={line} flagged={flagged?.has(line.number) ?? false} sign={signs?.[index]} />
     ))}
   </pre>
-);
+));
 
 /** Text in the flow, with marks for what would hide in it. */
 export const VisibleText = memo(({ text, reading = "prose" }: { text: string; reading?: Reading }) => {
