@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from placet.cordis.definition import Code
 
@@ -20,7 +21,10 @@ OWN = frozenset({"get", "provide", "on", "once", "effect", "log", "inject"})
 
 _MEMBER = re.compile(r"\bctx\s{0,8}\.\s{0,8}([A-Za-z_][A-Za-z0-9_]{0,63})")
 _GET = re.compile(r"""\bctx\s{0,8}\.\s{0,8}get\s{0,8}\(\s{0,8}["']([^"'\\\n]{1,64})["']""")
-_INJECT = re.compile(r"""\binject\s{0,8}[=:]\s{0,8}[\[(]([^\])]{0,1000})[\])]""")
+_INJECT = re.compile(r"\binject\s{0,8}[=:]\s{0,8}[\[(]")
+_INJECTS, _LIST = 20, 1000
+"""How many lists are looked at, and how much of each: the text is the agent's, and the server reads it."""
+_END = re.compile(r"[\])]")
 _NAME = re.compile(r"""["']([^"'\\\n]{1,64})["']""")
 
 
@@ -37,7 +41,8 @@ def wants(code: Code) -> Wants:
     texts = [text for text in (code.host, code.client) if text is not None]
     services: dict[str, None] = {}
     for text in texts:
-        for listed in _INJECT.findall(text):
+        for begun in islice(_INJECT.finditer(text), _INJECTS):
+            listed = _END.split(text[begun.end() : begun.end() + _LIST], maxsplit=1)[0]
             services |= dict.fromkeys(_NAME.findall(listed))
         services |= dict.fromkeys(_GET.findall(text))
         services |= dict.fromkeys(name for name in _MEMBER.findall(text) if name not in OWN)
