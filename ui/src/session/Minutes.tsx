@@ -24,6 +24,7 @@ const isContext = (entry: Entry): boolean => entry.kind === "user" && ((entry.so
 const speakerOf = (entry: Entry, words: Words): [Speaker, string] => {
   switch (entry.kind) {
     case "tool":
+      return entry.caller === null ? ["agent", words.said.agent] : ["plugin", words.said.plugin(entry.caller)];
     case "assistant":
       return ["agent", words.said.agent];
     case "user":

@@ -200,7 +200,7 @@ export const de: Words = {
     notFound: "Diese Sitzung gibt es nicht.",
     toKnow: "Was über diese Installation zu wissen ist",
     rehearsal: "Dies ist eine Probe, kein echtes Modell.",
-    rehearsalMore: "Schreiben Sie „$ BEFEHL“, um einen auszuführen.",
+    rehearsalMore: "Schreiben Sie „$ BEFEHL“, um einen auszuführen, oder „plugin“, um eines entstehen zu sehen.",
     limits: (backend) => `Die Sandbox hier (${backend}) setzt nur einen Teil durch:`,
     limitsNone: "Auf diesem Rechner gibt es keine brauchbare Sandbox. Befehle werden verweigert.",
     limitsUntested: (backend) => `Die Sandbox hier (${backend}) ist nicht getestet:`,

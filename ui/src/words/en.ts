@@ -209,7 +209,7 @@ export const en = {
     notFound: "There is no such session.",
     toKnow: "What to know about this installation",
     rehearsal: "A rehearsal, not a real model.",
-    rehearsalMore: "Type “$ COMMAND” to run one.",
+    rehearsalMore: "Type “$ COMMAND” to run one, or “plugin” to see one made.",
     limits: (backend: string) => `The sandbox here (${backend}) enforces only a part:`,
     limitsNone: "There is no usable sandbox on this machine. Commands are refused.",
     limitsUntested: (backend: string) => `The sandbox here (${backend}) has not been tested:`,

@@ -200,7 +200,7 @@ export const zh: Words = {
     notFound: "没有这个会话。",
     toKnow: "关于此安装须知",
     rehearsal: "这是排练，不是真正的模型。",
-    rehearsalMore: "输入“$ 命令”即可运行。",
+    rehearsalMore: "输入“$ 命令”即可运行，输入“plugin”可观看插件的制作。",
     limits: (backend) => `这里的沙箱（${backend}）只能执行一部分限制：`,
     limitsNone: "本机没有可用的沙箱。命令会被拒绝。",
     limitsUntested: (backend) => `这里的沙箱（${backend}）未经测试：`,
