@@ -142,7 +142,8 @@ async def test_the_own_session_can_be_read_and_a_message_left_in_it(host: HostHo
     )  # fmt: skip
     await half.invoke("do", "ctx.sessions.current().inject('the build is broken')")
     [put] = [event.data["put"] for event in await host.events("agent/inbox")]
-    assert (put["text"], put["wake"]) == ("the build is broken", False)
+    head = "Message of the plugin demo-1, a program that does not speak for the user:"
+    assert (put["text"], put["wake"]) == (f"{head}\nthe build is broken", False)
     assert put["source"] == {"kind": "plugin", "name": "demo-1"}
     answers = [await half.invoke("do", "ctx.sessions.current().inject('again')") for _ in range(12)]
     assert answers[-1][1] == "too-many"

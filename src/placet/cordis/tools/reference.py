@@ -15,14 +15,14 @@ _MOST = 16
 """Plugins of which one message is told; a person who names more means none of them in particular."""
 
 KNOWN = """\
-[placet] The user refers to the plugin @{plugin}:
+placet adds, about the plugin @{plugin} that the user refers to:
 {facts}
 Whatever they want changed about it belongs into that plugin. Read its source first (cordis_inspect_self with pluginId \
 and the packageId of basePackage), define the change as another package of the same plugin (kind "existing"), and then \
 start it with cordis_run, mode "run" or "update". Never make another plugin in its place."""
 
 UNKNOWN = """\
-[placet] The user refers to @{plugin}, but this session has no such plugin: it was removed, or belongs to another \
+placet adds: the user refers to @{plugin}, but this session has no such plugin: it was removed, or belongs to another \
 session. Tell the user so. Do not make another plugin in its place."""
 
 Plugins = Callable[[SessionId], Awaitable[Iterable[Plugin]]]

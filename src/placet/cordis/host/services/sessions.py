@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from placet.approval.policy import PolicyFold
-from placet.cordis import events
+from placet.cordis import events, messages
 from placet.cordis.host.errors import Refusal
 from placet.cordis.host.half import Half
 from placet.cordis.host.limits import Bucket
@@ -76,7 +76,8 @@ class Sessions:
         if not self._said.setdefault(half, Bucket(_INJECTIONS, now)).take(1, now):
             raise Refusal("too-many", "this plugin has left many messages already; at most one every ten seconds")
         facts = half.facts
-        draft = events.told(facts.plugin, text, new_message_id(self._clock), wake=False)
+        said = messages.of_plugin(facts.plugin, text)
+        draft = events.told(facts.plugin, said, new_message_id(self._clock), wake=False)
         outcome = await self._store.append(
             facts.session, [draft], present=[keys.created()], absent=[events.stopped_key(facts.run)]
         )
