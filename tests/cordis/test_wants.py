@@ -15,7 +15,13 @@ def test_services_and_seats_are_named_in_their_order() -> None:
     client = "return {inject: ['slots'], apply(ctx) { ctx.slots.register({name: 'session.header'}) }}"
     found = wants(Code(host, client))
     assert found.services == ("files", "web", "weather", "shell", "slots")
+    assert (found.host, found.client) == (("files", "web", "weather", "shell"), ("slots",))
     assert found.seats == ("session.header",)
+
+
+def test_a_word_that_happens_to_stand_in_a_text_is_no_service() -> None:
+    client = "return {apply(ctx) { ctx.slots.register({name: 'session.header'}, () => `${n} files in the folder`) }}"
+    assert wants(Code("async def apply(ctx):\n    await ctx.files.list('.')\n", client)).client == ("slots",)
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,6 @@ class Cordis:
         self._pages = Pages(self._ledger, self._writer, self._activation)
         self._ledger.heard = self._following.heard
         self._activation.diagnosed = self._pages.diagnosed
-        self._halves = halves
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
@@ -129,7 +128,7 @@ class Cordis:
         """
         defined = await self._defining.define(call, definition)
         if isinstance(defined, Package) and defined.has_host:
-            self._tasks.spawn(self._halves.prepare, call.session, self._ledger.mode(call.session))
+            self._activation.prepare(call.session)
         return defined
 
     # ---- run ----

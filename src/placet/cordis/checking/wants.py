@@ -30,21 +30,30 @@ _NAME = re.compile(r"""["']([^"'\\\n]{1,64})["']""")
 
 @dataclass(frozen=True, slots=True)
 class Wants:
-    """Services and seats that the code names, in the order in which it names them."""
+    """Services that each half names, and the seats that the client half names, in the order in which it names them."""
 
-    services: tuple[str, ...] = ()
+    host: tuple[str, ...] = ()
+    client: tuple[str, ...] = ()
     seats: tuple[str, ...] = ()
+
+    @property
+    def services(self) -> tuple[str, ...]:
+        """The services that either half names."""
+        return tuple(dict.fromkeys((*self.host, *self.client)))
 
 
 def wants(code: Code) -> Wants:
     """Look for names in both halves. It reads the text and runs nothing; code can hide what it uses."""
-    texts = [text for text in (code.host, code.client) if text is not None]
-    services: dict[str, None] = {}
-    for text in texts:
-        for begun in islice(_INJECT.finditer(text), _INJECTS):
-            listed = _END.split(text[begun.end() : begun.end() + _LIST], maxsplit=1)[0]
-            services |= dict.fromkeys(_NAME.findall(listed))
-        services |= dict.fromkeys(_GET.findall(text))
-        services |= dict.fromkeys(name for name in _MEMBER.findall(text) if name not in OWN)
     client = code.client or ""
-    return Wants(tuple(services)[:50], tuple(seat for seat in SEATS if seat in client))
+    return Wants(_services(code.host or ""), _services(client), tuple(seat for seat in SEATS if seat in client))
+
+
+def _services(text: str) -> tuple[str, ...]:
+    """The names in `inject`, in `ctx.get(...)` and after `ctx.`; no other text counts."""
+    found: dict[str, None] = {}
+    for begun in islice(_INJECT.finditer(text), _INJECTS):
+        listed = _END.split(text[begun.end() : begun.end() + _LIST], maxsplit=1)[0]
+        found |= dict.fromkeys(_NAME.findall(listed))
+    found |= dict.fromkeys(_GET.findall(text))
+    found |= dict.fromkeys(name for name in _MEMBER.findall(text) if name not in OWN)
+    return tuple(found)[:50]

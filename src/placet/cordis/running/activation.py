@@ -73,6 +73,10 @@ class Activation:
 
     # ---- start ----
 
+    def prepare(self, session: SessionId) -> None:
+        """Have an interpreter wait for what is about to start in a session; waits for nothing."""
+        self._spawn(self._halves.prepare, session, self._ledger.mode(session))
+
     def take(self, plugin: Plugin, attempt: Attempt, *, quiet: bool = False) -> Live:
         """Become the driver of an attempt, in a task of its own."""
         live = Live(attempt.ids, plugin.session, self._ledger.mode(plugin.session), quiet=quiet)

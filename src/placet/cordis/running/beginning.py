@@ -201,6 +201,8 @@ class Beginning:
     async def _receipt(self, plugin: Plugin, attempt: Attempt, call: CallContext | None) -> Receipt | RunRefused:
         package = plugin.package(attempt.package)
         if attempt.awaits:
+            if package is not None and package.has_host:  # it is warm when the person has read the card
+                self._activation.prepare(plugin.session)
             return Receipt.of(ReceiptStatus.AWAITING_APPROVAL, plugin, attempt)
         if attempt.status.in_flight and package is not None and package.has_client:
             return Receipt.of(ReceiptStatus.STARTING, plugin, attempt)
