@@ -12,9 +12,10 @@ from .backend import Backend, Enforcement, ProbeResult
 from .backends.bubblewrap import Bubblewrap
 from .backends.landlock import Landlock
 from .backends.seatbelt import Seatbelt
-from .companion import Companion, Share
+from .companion import Companion
 from .detached import start_detached
 from .errors import InvalidCommand, SandboxError, SandboxUnavailable, StartFailed, WorkdirChanged, WorkdirUnusable
+from .execution.bounds import Bounds
 from .execution.output import Captured
 from .hardening import harden
 from .mode import ModeFold, SandboxMode
@@ -26,6 +27,7 @@ from .workspace.check import WorkspaceFacts, WorkspaceRefused
 
 __all__ = [
     "Backend",
+    "Bounds",
     "Bubblewrap",
     "Captured",
     "Command",
@@ -46,7 +48,6 @@ __all__ = [
     "Seatbelt",
     "Selection",
     "Settings",
-    "Share",
     "StartFailed",
     "Workdir",
     "WorkdirChanged",

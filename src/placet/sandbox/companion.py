@@ -6,20 +6,14 @@ import asyncio
 import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-import anyio
-from anyio import to_thread
-
 from .backend import Exit, Launch, Process
-from .execution.bounds import own_memory
+from .execution.allowance import Allowance
 from .execution.interpreter import interpreter, own
 from .linux import processes
 from .policy import Profile
 
-EVERY = 0.25
-"""Seconds between two looks at what it has."""
 _PROLOGUE = """
 import os, sys
 line = os.dup(1)
@@ -32,15 +26,8 @@ def take(size):
         data += part
     return data
 """
+_TIE = "import ctypes\nctypes.CDLL(None).prctl(1, 9, 0, 0, 0)\n"
 Spawn = Callable[[Launch], Awaitable[Process]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """What one companion with everything that it starts may have at once: processes, and bytes of memory."""
-
-    processes: int = 16
-    memory: int = 1 << 30
 
 
 class Companion:
@@ -50,8 +37,10 @@ class Companion:
     `native` says that it is the Python that runs placet, so that it takes compiled code.
     """
 
-    def __init__(self, process: Process, line: socket.socket, printed: int, *, native: bool) -> None:
-        self._process = process
+    def __init__(
+        self, process: Process, line: socket.socket, printed: int, allowance: Allowance, *, native: bool
+    ) -> None:
+        self._process, self._allowance = process, allowance
         self.line, self.printed, self.native = line, printed, native
         self._exit: asyncio.Future[Exit] = asyncio.get_running_loop().create_future()
         self._waiting: asyncio.Task[None] | None = None
@@ -59,29 +48,41 @@ class Companion:
 
     @classmethod
     async def start(
-        cls, spawn: Spawn, profile: Profile, program: str, env: Mapping[str, str], umask: int = -1
+        cls,
+        spawn: Spawn,
+        profile: Profile,
+        program: str,
+        env: Mapping[str, str],
+        allowance: Allowance,
+        umask: int = -1,
     ) -> Companion:
         """Start one in the workspace, confined by `spawn`. Raises what that raises; nothing is left then.
 
-        The program finds `line`, a descriptor, and `take(size)`, which reads from it.
+        The program finds `line`, a descriptor, and `take(size)`, which reads from it. What nothing confines is at least
+        ended with the thread that has started it, however the server ends (PR_SET_PDEATHSIG).
         """
         ours, theirs = socket.socketpair()
         printed, printed_in = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         os.set_blocking(printed_in, True)
         try:
             python = interpreter(profile)
-            argv = (python, "-I", "-S", "-X", "utf8", "-c", _PROLOGUE + program)
-            launch = Launch(profile, argv, env, profile.workspace, theirs.fileno(), printed_in, umask)
+            tie = "" if profile.mode.confines else _TIE
+            argv = (python, "-I", "-S", "-X", "utf8", "-c", tie + _PROLOGUE + program)
+            launch = Launch(
+                profile, argv, env, profile.workspace, theirs.fileno(), printed_in, umask, allowance=allowance
+            )
             process = await spawn(launch)
+            processes.first_to_end(process.pid)
         except BaseException:
             ours.close()
             os.close(printed)
+            await allowance.close()
             raise
         finally:
             theirs.close()
             os.close(printed_in)
         ours.setblocking(False)
-        return cls(process, ours, printed, native=Path(python) == own())
+        return cls(process, ours, printed, allowance, native=Path(python) == own())
 
     @property
     def pid(self) -> int:
@@ -102,13 +103,13 @@ class Companion:
             ended = Exit(None, "SIGKILL")
         self._exit.set_result(ended)
 
-    async def exceeded(self, share: Share) -> str:
-        """Return when it has more than its share of something, and say of what."""
-        while True:
-            await anyio.sleep(EVERY)
-            found = await to_thread.run_sync(_exceeded, self._process.root, share)
-            if found is not None:
-                return found
+    async def exceeded(self) -> str:
+        """Return when it has had more than its bounds and was killed for that, and say of what."""
+        return await self._allowance.passed(self._process)
+
+    def refused(self) -> str | None:
+        """What the kernel has refused it or has ended it for, in words; None where there is no such thing."""
+        return self._allowance.refused()
 
     async def send(self, data: bytes) -> None:
         """Send bytes as they are. Raises `ConnectionError` if it is gone."""
@@ -129,11 +130,4 @@ class Companion:
             await self._process.clear()
         finally:
             os.close(self.printed)
-
-
-def _exceeded(root: int, share: Share) -> str | None:
-    tree = processes.below(root)
-    if len(tree) > share.processes:
-        return f"more than {share.processes} processes at once"
-    used = sum(own_memory(pid) for pid in tree)
-    return f"more than {share.memory >> 20} MiB of memory" if used > share.memory else None
+            await self._allowance.close()

@@ -211,7 +211,7 @@ class Sandbox:
         answer = await self._helpers.ask(inquiry, folder, message)
         return await to_thread.run_sync(judged, answer, inquiry, backend)
 
-    async def companion(self, profile: Profile, program: str) -> Companion:
+    async def companion(self, profile: Profile, program: str, bounds: Bounds) -> Companion:
         """Start a confined Python that lives until its `end`; the caller ends it.
 
         Raises `SandboxUnavailable` if nothing can confine it, `WorkdirUnusable`, `WorkdirChanged` or `StartFailed`.
@@ -221,7 +221,8 @@ class Sandbox:
             self._full_access_ran = True
         spawn = unconfined.spawn if backend is None else backend.spawn
         env = environment.build(profile, str(profile.temp))
-        return await Companion.start(spawn, profile, program, env, self._settings.umask)
+        allowance = await self._allowances.allow(bounds)
+        return await Companion.start(spawn, profile, program, env, allowance, self._settings.umask)
 
     def beside(self, workspace: Path, signal: AbortSignal | None = None) -> AbstractAsyncContextManager[bool]:
         """Count as something that runs in a workspace until the block ends; waits while one run has it alone.

@@ -28,6 +28,11 @@ QUICK = Limits(start=20.0, stop=3.0, ping=0.1, silence=3.0, answer=20.0)
 """Bounds for tests: generous where a slow machine could fail them, short where a test waits for the bound itself."""
 
 
+def below(root: int) -> list[int]:
+    """The numbers of what is below a process."""
+    return [seen.pid for seen in processes.descendants([root])]
+
+
 class HostHouse:
     """Starts halves and notes what they tell. Without `turn` no turn is open in this process."""
 
@@ -78,7 +83,7 @@ class HostHouse:
         """Return how a half that nobody stops ended, once nothing of it is left."""
         with anyio.fail_after(60):
             await half.over.wait()
-        assert not processes.below(half.pid)
+        assert not below(half.pid)
         return self.ended[-1]
 
     async def until(self, what: Any) -> None:

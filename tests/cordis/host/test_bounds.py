@@ -14,9 +14,8 @@ import pytest
 from placet.approval import Outcome
 from placet.cordis.host import Cause, InvokeFailed
 from placet.cordis.vocabulary import Phase
-from placet.sandbox import Share
-from placet.sandbox.linux import processes
-from tests.cordis.host.house import QUICK, HostHouse, host_house
+from placet.sandbox import Bounds
+from tests.cordis.host.house import QUICK, HostHouse, below, host_house
 
 pytestmark = pytest.mark.anyio
 
@@ -59,8 +58,8 @@ async def bad(house: HostHouse, body: str) -> str:
         ("while True: pass", "it did not answer for 3 seconds: its code blocks"),
     ],
 )
-async def test_a_half_that_breaks_the_rules_is_ended_with_one_line(host: HostHouse, body: str, said: str) -> None:
-    assert said in await bad(host, body)
+async def test_a_half_that_breaks_the_rules_is_ended_with_one_line(each: HostHouse, body: str, said: str) -> None:
+    assert said in await bad(each, body)
 
 
 async def test_a_flood_of_calls_at_once_is_ended(host: HostHouse) -> None:
@@ -82,11 +81,11 @@ async def test_a_flood_of_prints_is_ended_and_its_log_is_short(
     assert any("lines were dropped" in record.getMessage() for record in caplog.records)
 
 
-@pytest.fixture
-async def small(tmp_path: Path, needs_bubblewrap: str) -> AsyncIterator[HostHouse]:
-    """A session whose halves may have little."""
-    limits = replace(QUICK, share=Share(processes=8, memory=200 << 20))
-    async with host_house(tmp_path, "bubblewrap", limits) as house:
+@pytest.fixture(params=["bubblewrap", "landlock"])
+async def small(request: pytest.FixtureRequest, tmp_path: Path, needs_bubblewrap: str) -> AsyncIterator[HostHouse]:
+    """A session whose halves may have little, under each backend in turn."""
+    limits = replace(QUICK, share=Bounds(processes=8, memory=200 << 20))
+    async with host_house(tmp_path, request.param, limits) as house:
         yield house
 
 
@@ -123,7 +122,7 @@ async def test_forks_without_end_are_ended_with_all_of_them(small: HostHouse) ->
             return
     ended = await small.end_of(half)
     assert "it had more than 8 processes at once" in ended.message
-    assert processes.below(half.pid) == []
+    assert below(half.pid) == []
 
 
 async def test_k2_a_start_that_does_not_return_is_ended_by_its_bound(tmp_path: Path, needs_bubblewrap: str) -> None:

@@ -17,7 +17,7 @@ from placet.cordis.host import Cause, InvokeFailed
 from placet.cordis.vocabulary import HalfStatus, InvokeFailure, Phase
 from placet.sandbox import SandboxMode
 from placet.sandbox.linux import processes
-from tests.cordis.host.house import HostHouse
+from tests.cordis.host.house import HostHouse, below
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +32,7 @@ async def apply(ctx):
 def pythons(pid: int) -> list[int]:
     """The interpreters below a process."""
     found = []
-    for one in processes.below(pid):
+    for one in below(pid):
         words = Path(f"/proc/{one}/cmdline").read_bytes().split(b"\0")
         if b"-I" in words and b"-S" in words and b"-c" in words and b"bwrap" not in words[0]:
             found.append(one)
@@ -43,7 +43,7 @@ async def test_k6_a_half_starts_answers_its_method_and_leaves_nothing(each: Host
     half = await each.start(GREETS)
     assert (half.status, half.handlers, half.waiting_for, half.provides) == (HalfStatus.RUNNING, ("greet",), (), ())
     assert await half.invoke("greet", [1, {"a": None}]) == {"hello": [1, {"a": None}]}
-    tree = processes.below(half.pid)
+    tree = below(half.pid)
     await half.end()
     assert half.status is HalfStatus.STOPPED
     assert each.halves.living() == ()
@@ -213,18 +213,23 @@ SERVER = """
 import sys, os
 from pathlib import Path
 import anyio
+from placet.sandbox import SandboxMode
 from tests.cordis.host.house import host_house
 async def main():
     async with host_house(Path(sys.argv[1]), sys.argv[2]) as house:
-        half = await house.start("async def apply(ctx):\\n    pass")
+        full = sys.argv[2] == "full"
+        mode = SandboxMode.DANGER_FULL_ACCESS if full else SandboxMode.WORKSPACE_WRITE
+        spins = "    def spin():\\n        while True: pass\\n    ctx.timer.after(0.05, spin)"
+        half = await house.start(f"async def apply(ctx):\\n{spins}", mode=mode)
         from tests.cordis.host.test_life import pythons
-        print(*pythons(half.pid), flush=True)
+        await anyio.sleep(0.5)  # it spins by now
+        print(*(pythons(half.pid) or [half.pid]), flush=True)
         await anyio.sleep_forever()
 anyio.run(main)
 """
 
 
-@pytest.mark.parametrize("backend", ["bubblewrap", "landlock"])
+@pytest.mark.parametrize("backend", ["bubblewrap", "landlock", "full"])
 async def test_a_half_dies_with_a_server_that_is_killed(backend: str, tmp_path: Path, needs_bubblewrap: str) -> None:
     words = [sys.executable, "-c", textwrap.dedent(SERVER), str(tmp_path), backend]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:

@@ -21,6 +21,7 @@ from placet.sandbox.backend import Exit
 
 _GRACE = 0.5
 """Seconds for a process to end behind its line, so that the end is told and not the line."""
+_MOMENT = 0.2
 LINE_GONE = 83
 """The exit code of a half that finds its line gone, while placet is there: it has closed that itself."""
 _GONE = "the plugin is not running any more"
@@ -173,14 +174,20 @@ class Half:
 
     async def _broken(self, broken: LineBroken) -> Ended:
         with anyio.move_on_after(_GRACE):
-            return _crashed(await self._companion.wait())
+            return await self._exit()
         return _cut(str(broken))
 
     async def _exit(self) -> Ended:
-        return _crashed(await self._companion.wait())
+        ended = await self._companion.wait()
+        if ended.signal == "SIGKILL":
+            await anyio.sleep(_MOMENT)  # who has killed it for a bound says so now
+            refused = self._companion.refused()
+            if refused is not None:
+                return _cut(f"it had {refused}")
+        return _crashed(ended)
 
     async def _share(self) -> Ended:
-        return _cut(f"it had {await self._companion.exceeded(self.limits.share)}")
+        return _cut(f"it had {await self._companion.exceeded()}")
 
     async def _printing(self) -> Ended:
         try:

@@ -158,7 +158,7 @@ class Halves:
         return await self._sent(profile)
 
     async def _sent(self, profile: Profile) -> Companion:
-        companion = await self._sandbox.companion(profile, BEGIN)
+        companion = await self._sandbox.companion(profile, BEGIN, self.limits.share)
         try:
             await companion.send(program(native=companion.native))
         except BaseException as failure:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from placet.sandbox import Share
+from placet.sandbox import Bounds
 
 LONGEST_LINE = 1 << 20
 """Bytes of one message at most, in either direction."""
@@ -30,7 +30,7 @@ class Limits:
     printed_lines: tuple[float, float] = (100.0, 500.0)
     tools: int = 32
     services: int = 16
-    share: Share = field(default_factory=Share)
+    share: Bounds = field(default_factory=lambda: Bounds(processes=16, memory=1 << 30))
 
 
 class Bucket:

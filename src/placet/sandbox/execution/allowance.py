@@ -87,15 +87,16 @@ class Allowances:
         self._lock = threading.Lock()
         self._lookout = Lookout()
 
-    async def allow(self) -> Allowance:
+    async def allow(self, bounds: Bounds | None = None) -> Allowance:
         """The allowance of one command; its group is there when this returns, if there can be one."""
+        bounds = bounds or self.bounds
         found = self._found if self._found is not None else await to_thread.run_sync(self.groups)
         if isinstance(found, NoGroups):
-            return Allowance(self.bounds, None, self._lookout)
-        limits = Limits(self.bounds.tasks, self.bounds.memory)
+            return Allowance(bounds, None, self._lookout)
+        limits = Limits(bounds.tasks, bounds.memory)
         with anyio.CancelScope(shield=True):
             group = await to_thread.run_sync(_made, found, limits)
-        return Allowance(self.bounds, group, self._lookout)
+        return Allowance(bounds, group, self._lookout)
 
     def groups(self) -> Groups | NoGroups:
         """The control groups of this server, or why there are none. Blocks for a trial the first time."""

@@ -78,22 +78,6 @@ def descendants(roots: Iterable[int]) -> list[Seen]:
     return found
 
 
-def below(root: int) -> list[int]:
-    """The numbers of what is below a process, without a look at all others: one that comes meanwhile may be missed."""
-    found: list[int] = []
-    todo = [root]
-    while todo:
-        parent = todo.pop()
-        children: list[int] = []
-        with suppress(OSError):
-            for thread in os.listdir(f"/proc/{parent}/task"):
-                with suppress(OSError), open(f"/proc/{parent}/task/{thread}/children", "rb") as file:
-                    children += [int(pid) for pid in file.read().split()]
-        found += children
-        todo += children
-    return found
-
-
 def send(seen: Seen, number: signal.Signals) -> None:
     """Signal the process that was seen; does nothing if it is gone or another one has its number."""
     with suppress(ProcessLookupError, PermissionError):

@@ -119,7 +119,12 @@ class Calling:
         with self._turns.admitted(facts.session, signal) as place:
             if place is not None:
                 call = ToolCall(
-                    place.run.turn, place.step, place.position, f"plugin {facts.plugin} {facts.run}", service.tool, arguments
+                    place.run.turn,
+                    place.step,
+                    place.position,
+                    f"plugin {facts.plugin} {facts.run}",
+                    service.tool,
+                    arguments,
                 )
                 with anyio.CancelScope(shield=True):  # it gets its result, whatever becomes of the half
                     return await self._inside(half, call, place)
