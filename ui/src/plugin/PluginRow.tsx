@@ -90,7 +90,7 @@ const Note = ({ plugin, here }: { plugin: PluginView; here: HalfState | undefine
   return text || before ? <p className="prow-n">{[before, text].filter(Boolean).join(" ")}</p> : null;
 };
 
-const Remove = ({ onRemove, onKeep }: { onRemove: () => void; onKeep: () => void }) => {
+const Remove = ({ online, onRemove, onKeep }: { online: boolean; onRemove: () => void; onKeep: () => void }) => {
   const words = useWords();
   return (
     <div className="prow-sure" role="group" aria-label={words.plugin.remove}>
@@ -98,7 +98,7 @@ const Remove = ({ onRemove, onKeep }: { onRemove: () => void; onKeep: () => void
       <button type="button" className="btn small" onClick={onKeep} autoFocus>
         {words.plugin.removeNo}
       </button>
-      <button type="button" className="btn small stop" onClick={onRemove}>
+      <button type="button" className="btn small stop" disabled={!online} onClick={onRemove}>
         {words.plugin.removeYes}
       </button>
     </div>
@@ -228,6 +228,7 @@ export const PluginRow = ({ plugin, of, online, onDecide, onRead }: PluginRowPro
       </div>
       {removing && (
         <Remove
+          online={online}
           onKeep={() => setRemoving(false)}
           onRemove={() => {
             setRemoving(false);
