@@ -6,9 +6,8 @@ and a deadline compete for it: whoever loses is told what won.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from placet.approval.answer import MAX_FEEDBACK, MAX_KEY
 from placet.cordis import events as log
@@ -69,10 +68,10 @@ class Consents:
 
     async def page(self, after: int | None = None, limit: int = 50) -> ConsentPage:
         """Return open requests of all sessions after a cursor of an earlier page."""
-        rows = self._rows((await self._ledger.catch_up()).plugins.values())
-        later = [row for row in rows if after is None or _number(row.attempt.run) > after]
-        shown = tuple(later[:limit])
-        return ConsentPage(shown, len(rows), _number(shown[-1].attempt.run) if len(later) > limit else None)
+        opened = _open((await self._ledger.catch_up()).plugins.values())
+        later = [place for place, (_, attempt) in enumerate(opened) if after is None or _number(attempt.run) > after]
+        shown = tuple(_row(opened, place) for place in later[:limit])
+        return ConsentPage(shown, len(opened), _number(shown[-1].attempt.run) if len(later) > limit else None)
 
     async def view(self, run: RunId) -> ConsentView | None:
         """Return one request with its code, open or decided; None for one that is unknown, or whose plugin is gone."""
@@ -87,7 +86,8 @@ class Consents:
         package = None if plugin is None or attempt is None else plugin.package(attempt.package)
         if plugin is None or attempt is None or package is None or not attempt.needs_consent:
             return None
-        row = next((row for row in self._rows(plugins.plugins.values()) if row.attempt.run == run), None)
+        opened = _open(plugins.plugins.values()) if attempt.awaits else []
+        row = next((_row(opened, place) for place, (_, one) in enumerate(opened) if one.run == run), None)
         decision = None if row is not None else await self._decision(plugin.session, run)
         code = await self._ledger.code(plugin, package)
         if code is not None and code.digest != attempt.digest:
@@ -99,15 +99,6 @@ class Consents:
             await self._before(plugin, package),
             decision,
         )
-
-    def _rows(self, plugins: Any) -> list[ConsentRow]:
-        found = [(plugin, attempt) for plugin in plugins if (attempt := plugin.pending) is not None]
-        found.sort(key=lambda pair: _number(pair[1].run))
-        return [
-            ConsentRow(plugin, attempt, package, place, len(found))
-            for place, (plugin, attempt) in enumerate(found, 1)
-            if (package := plugin.package(attempt.package)) is not None
-        ]
 
     async def _before(self, plugin: Plugin, package: Package) -> tuple[PackageId, Code] | None:
         earlier = plugin.package(plugin.consented_last)
@@ -229,6 +220,19 @@ def _same(event: Event, answering: Answering, width: Width | None) -> bool:
     if data.get("key") != answering.key or data.get("who") != answering.who.json():
         return False
     return event.type == (log.DECLINED if width is None else log.CONSENTED) and data.get("width") == width
+
+
+def _open(plugins: Iterable[Plugin]) -> list[tuple[Plugin, Attempt]]:
+    """The requests that wait for a person, oldest first."""
+    found = [(plugin, attempt) for plugin in plugins if (attempt := plugin.pending) is not None]
+    return sorted(found, key=lambda pair: _number(pair[1].run))
+
+
+def _row(opened: Sequence[tuple[Plugin, Attempt]], place: int) -> ConsentRow:
+    plugin, attempt = opened[place]
+    package = plugin.package(attempt.package)
+    assert package is not None  # a request is folded only where its package is known
+    return ConsentRow(plugin, attempt, package, place + 1, len(opened))
 
 
 def _number(run: RunId) -> int:

@@ -46,11 +46,15 @@ class Ledger:
     async def catch_up(self) -> Plugins:
         """Read what was appended since, by whomever. Raises `StoreError`."""
         async with self._reading:
+            head = await self._store.head()
+            if head <= self._cursor:
+                return self.plugins
             while events := await self._store.feed(self._cursor, types=FOLLOWED):
                 for event in events:
                     self._take(event)
                     self._cursor = event.pos
                     self.heard(event)
+            self._cursor = max(self._cursor, head)  # what follows nothing is not looked at again
         return self.plugins
 
     def _take(self, event: Event) -> None:
