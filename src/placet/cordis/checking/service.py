@@ -16,6 +16,7 @@ import anyio
 from placet.cordis.definition import Definition
 from placet.cordis.errors import CheckUnavailable
 from placet.kernel.signal import AbortSignal
+from placet.sandbox import Bounds
 from placet.sandbox.companion import Companion
 from placet.sandbox.errors import SandboxError
 from placet.sandbox.mode import SandboxMode
@@ -27,6 +28,7 @@ from placet.tools.tool import CallContext
 SECONDS = 10.0
 """How long a look at both halves may take."""
 LARGEST = 64 * 1024
+BOUNDS = Bounds(processes=4, memory=1 << 30)
 WINDOW = 100
 """Characters of the offending line that are shown."""
 _HEAD = struct.Struct("=I")
@@ -76,7 +78,7 @@ class Checking:
         device, _, inode = created.data["cwdId"].partition(":")
         workspace = Workdir(call.cwd, int(device), int(inode))
         profile = self._sandbox.profile(call.session, workspace, SandboxMode.READ_ONLY)
-        return await self._sandbox.companion(profile, _BEGIN)
+        return await self._sandbox.companion(profile, _BEGIN, BOUNDS)
 
 
 async def _unless_stopped(companion: Companion, definition: Definition, signal: AbortSignal) -> str | None:
