@@ -65,6 +65,37 @@ async def test_11_what_other_programs_run_is_found(confined: Rig, script: str, p
     assert await found(confined, "true") == {}
 
 
+@pytest.mark.parametrize(
+    ("setting", "listed"),
+    [
+        ("kept/hooks", True),
+        ("./kept/hooks", True),
+        ('"kept/hooks"', True),
+        ("kept/other", False),
+        ("/kept/hooks", False),
+        ("../kept/hooks", False),
+    ],
+)
+async def test_11_hooks_in_the_folder_that_the_settings_of_git_name_are_found(
+    confined: Rig, setting: str, listed: bool
+) -> None:
+    repository(confined.ws)
+    config = confined.ws / ".git" / "config"
+    config.write_text(f"{config.read_text()}\n[core]\n\thooksPath = {setting}\n")
+    (confined.ws / "kept" / "hooks").mkdir(parents=True)
+    assert await found(confined, "true") == {}
+    expected = {"kept/hooks/pre-commit": "git-hook"} if listed else {}
+    assert await found(confined, "echo id > kept/hooks/pre-commit; echo x > kept/note") == expected
+
+
+async def test_11_settings_of_git_that_are_no_file_or_have_no_end_hold_up_no_look(landlock: Rig) -> None:
+    repository(landlock.ws)
+    script = "rm .git/config; mkfifo .git/config; yes '[core] hooksPath = a' | head -c 9000000 > .git/config.worktree"
+    assert set(await found(landlock, f"{script}; mkdir a; echo id > a/pre-push")) == {
+        ".git/config", ".git/config.worktree", "a/pre-push",
+    }  # fmt: skip
+
+
 async def test_11_what_git_obeys_is_found_where_it_cannot_be_protected(landlock: Rig) -> None:
     repository(landlock.ws)
     assert await found(landlock, "git config x.y z; echo x > .git/hooks/pre-commit; echo /x > .git/commondir") == {

@@ -54,13 +54,14 @@ def serve(request: pytest.FixtureRequest, base: Path) -> Serve:
     """Runs the body of an async function in a server of its own in the group, with `rig`; what it prints as JSON."""
 
     def run(body: str, *, end: signal.Signals | None = None) -> Any:
+        start = base / "placet-server" if (base / "placet-server").is_dir() else base  # where an earlier one has been
         script = _SERVER.format(backend=request.param, body=textwrap.indent(textwrap.dedent(body), " " * 8))
-        argv = ["sh", "-c", f'echo $$ > {base}/cgroup.procs && exec "$@"', "sh", sys.executable, "-c", script]
+        argv = ["sh", "-c", f'echo $$ > {start}/cgroup.procs && exec "$@"', "sh", sys.executable, "-c", script]
         if end is None:
             done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
             assert done.returncode == 0, done.stderr
             said = json.loads(done.stdout)
-            if "unusable" in said:
+            if isinstance(said, dict) and "unusable" in said:
                 missing(request.param.lower(), said["unusable"])
             return said
         server = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
@@ -70,7 +71,7 @@ def serve(request: pytest.FixtureRequest, base: Path) -> Serve:
         server.wait()
         server.stdout.close()
         said = json.loads(line)
-        if "unusable" in said:
+        if isinstance(said, dict) and "unusable" in said:
             missing(request.param.lower(), said["unusable"])
         return said
 
@@ -102,7 +103,7 @@ def test_too_many_processes_are_refused_and_the_command_is_ended(serve: Serve) -
 def test_a_hog_is_ended_by_the_kernel_and_the_line_says_why(serve: Serve) -> None:
     said = serve("""
         began = time.monotonic()
-        hog = "python3 -c 'kept = [bytes(1 << 20) for _ in range(400)]; import time; time.sleep(60)'"
+        hog = "tail /dev/zero"
         done = await rig.run(f"{hog}; echo survived", timeout_ms=60_000)
         say([done.exceeded, done.signal, done.stdout.text, time.monotonic() - began < 50])
     """)

@@ -332,3 +332,19 @@ def test_a_workdir_of_a_missing_folder_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(WorkdirUnusable):
         Workdir.of(tmp_path / "nothing")
+
+
+async def test_a_sentinel_of_another_state_directory_stays_while_it_is_held_and_goes_when_its_server_is_gone(
+    tmp_path: Path,
+) -> None:
+    git = tmp_path / ".git"
+    git.mkdir()
+    one, other = Sentinels(tmp_path / "one"), Sentinels(tmp_path / "other")
+    held = one.hold([git])
+    other.hold([git]).close()
+    assert (git / "commondir").read_text() == ".\n"
+    held.close()
+    assert not (git / "commondir").exists()
+    (git / "commondir").write_text(".\n")  # as a killed server leaves it
+    other.hold([git]).close()
+    assert not (git / "commondir").exists()

@@ -1,7 +1,7 @@
 """What other programs of the person run or obey and an agent's command has made or changed: looked for after each call.
 
-Names, kinds and times are looked at, never contents. No symlink is followed. A look is bounded, and says so when the
-bound was reached.
+Names, kinds and times are looked at, never contents, but for one line of git's settings: where else it looks for hooks.
+No symlink is followed. A look is bounded, and says so when the bound was reached.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+
+from .git import hook_folders
 
 ENTRIES = 20_000
 """Directory entries that one look visits at most."""
@@ -173,6 +175,8 @@ class _Look:
                 if entry.name == ".git":
                     self._note(below, Kind.REPOSITORY, facts, new, by_content=False)
                     self._git(inner, below, newest, depth + 1)
+                    for name in hook_folders(inner):
+                        self._hooks(handle, path, name, newest)
                 else:
                     self._walk(inner, below, new, Kind.EDITOR if entry.name in _EDITORS else kind, depth + 1)
         return None
@@ -210,6 +214,18 @@ class _Look:
                         with self._inner(inner, one.name) as (own, own_facts):
                             if own >= 0:
                                 self._git(own, below / one.name, max(newest, own_facts.st_ctime_ns), depth + 2)
+
+    def _hooks(self, handle: int, path: Path, name: str, newest: int) -> None:
+        """What git runs from a folder of the tree that its settings name."""
+        with ExitStack() as opened:
+            for part in Path(name).parts:
+                handle, facts = opened.enter_context(self._inner(handle, part))
+                if handle < 0 or part == "..":
+                    return
+                path, newest = path / part, max(newest, facts.st_ctime_ns)
+            for one in self._entries(handle):
+                if not one.is_dir(follow_symlinks=False):
+                    self._entry(one, path, Kind.GIT_HOOK, newest)
 
     def _entries(self, handle: int) -> Iterator[os.DirEntry[str]]:
         with suppress(OSError), os.scandir(handle) as entries:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 _LIMIT = 4096
+_SETTINGS, _LINES, _FOLDERS = 1 << 16, 2_000, 8
 READ_ONLY = ("config", "config.worktree", "hooks", "info/attributes", "modules", "commondir")
 _READ_ONLY_OF_WORKTREE = ("gitdir", "commondir", "config.worktree")
 
@@ -85,6 +86,38 @@ def outside_roots(folder: Path) -> tuple[Path, ...]:
     if not names_folder or own.parent != common / "worktrees" or not _is(common, stat.S_ISDIR):
         return ()
     return (common,)
+
+
+def hook_folders(directory: int) -> list[str]:
+    """The folders of the tree, beside an open git directory, that its settings name for hooks (`core.hooksPath`).
+
+    A bounded look for lines of that name, in whatever section: one too many only makes a list longer. What leads out of
+    the tree is left out. Nothing is obeyed.
+    """
+    found = []
+    for name in ("config", "config.worktree"):
+        for line in _small(name, directory).splitlines()[:_LINES]:
+            key, _, value = line.partition("=")
+            if key.split("]")[-1].strip().lower() == "hookspath":
+                found.append(value.strip().strip('"'))
+    return [
+        path for path in found[:_FOLDERS] if path and not path.startswith(("/", "~")) and ".." not in path.split("/")
+    ]
+
+
+def _small(name: str, directory: int) -> str:
+    """The text of a small regular file in an open directory, over no symlink; empty for anything else."""
+    try:
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=directory)
+    except OSError:
+        return ""
+    try:
+        regular = stat.S_ISREG(os.fstat(handle).st_mode)
+        return os.fsdecode(os.read(handle, _SETTINGS)) if regular else ""
+    except OSError:
+        return ""
+    finally:
+        os.close(handle)
 
 
 def _is(path: Path, kind: Callable[[int], bool]) -> bool:

@@ -2,7 +2,9 @@
 
 Git takes the configuration of whatever directory `commondir` names. So that no command can create it, placet does: it
 holds `.`, which changes nothing, and is mounted read-only. Who holds it has a shared lock on a file of the state
-directory; the last holder removes it, and a start removes what a killed server left behind.
+directory; the last holder removes it, and a start removes what a killed server left behind. A lock on the git directory
+itself tells servers with another state directory: none removes what another one needs, and the next one removes what a
+killed one has left.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import fcntl
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
@@ -19,6 +22,7 @@ from pathlib import Path
 from placet.kernel.scope import Scope
 
 _NAME, _CONTENT = "commondir", b".\n"
+_ATTEMPTS, _PAUSE = 5, 0.001
 
 
 class Sentinels:
@@ -34,7 +38,7 @@ class Sentinels:
             for directory in git_directories:
                 lock = self._lock(directory)
                 fcntl.flock(lock, fcntl.LOCK_SH)
-                scope.add(f"sentinel in {directory}", partial(self._release, lock, directory))
+                scope.add(f"sentinel in {directory}", partial(self._release, lock, directory, _shared(directory)))
                 _create(directory)
         except BaseException:
             scope.close()
@@ -59,13 +63,37 @@ class Sentinels:
             os.pwrite(lock, text, 0)
         return lock
 
-    def _release(self, lock: int, directory: Path) -> None:
+    def _release(self, lock: int, directory: Path, shared: int = -1) -> None:
+        """Remove the sentinel if nobody else holds it, here or in a server with another state directory."""
+        shared = shared if shared >= 0 else _shared(directory)
         try:
-            with suppress(BlockingIOError):
+            with suppress(OSError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if shared >= 0:
+                    fcntl.flock(shared, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 _remove(directory)
         finally:
             os.close(lock)
+            if shared >= 0:
+                os.close(shared)
+
+
+def _shared(directory: Path) -> int:
+    """A git directory with a shared lock on it; -1 if it cannot be opened. It waits for nobody for long.
+
+    A command could hold such a lock itself: then a sentinel stays until a later call, and does no harm.
+    """
+    try:
+        found = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return -1
+    for _ in range(_ATTEMPTS):
+        try:
+            fcntl.flock(found, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            break
+        except OSError:  # somebody removes one in this moment
+            time.sleep(_PAUSE)
+    return found
 
 
 def _create(directory: Path) -> None:
