@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from placet.sandbox.backends.flags import Form, flags
 from placet.session.ids import SessionId
 
 ROUNDS = 100
+_OTHERS = {"codex sandbox": ["codex", "sandbox", "linux", "bash", "-c", "true"], "srt": ["srt", "-c", "true"]}
 _SESSION = SessionId("bench")
 _DEV_NULL = subprocess.DEVNULL
 
@@ -57,19 +60,41 @@ async def _measure(state: Path, workspace: Workdir) -> None:
             ways["raw bubblewrap, same flags"] = _bare(
                 _raw(box.profile(_SESSION, workspace, SandboxMode.WORKSPACE_WRITE))
             )
+    ways |= _of_others(workspace)
     times = await side_by_side(ways, rounds=ROUNDS)
     for timing in times.values():
         print_timing(timing)
     for name in confined:
-        aim = 4.5 if name == "bubblewrap" else 1.6
         slow, bare = times[f"through placet, {name}"], times["through placet, full access"]
-        print_ratio(f"{name} over an unconfined one", slow, bare, aim=aim)
-        print_ratio(f"{name} over a bare one", slow, times["bash -c true, bare"])
+        if name == "bubblewrap":
+            print_ratio("bubblewrap over an unconfined one", slow, bare)
+            print_ratio("bubblewrap over a bare one", slow, times["bash -c true, bare"], aim=4.5)
+        else:
+            print_ratio("landlock over an unconfined one", slow, bare, aim=1.6)
+            print_ratio("landlock over a bare one", slow, times["bash -c true, bare"])
     if "bubblewrap" in confined:
         print_ratio(
             "placet over raw bubblewrap", times["through placet, bubblewrap"], times["raw bubblewrap, same flags"]
         )
+    for backend in (Bubblewrap(state), Landlock(state)):
+        if backend.name in confined:
+            await _much_output(Sandbox(_Places(state), Selection([backend], {})), workspace, backend.name)
+            began = time.perf_counter()
+            backend.probe()
+            print_count(f"trial of {backend.name}", (time.perf_counter() - began) * 1000, "ms", aim="below 100")
     print_count("descriptors open at the end", len(os.listdir("/proc/self/fd")), "descriptors")
+
+
+async def _much_output(box: Sandbox, workspace: Workdir, name: str) -> None:
+    """How much memory this process takes more while a command writes 1 GiB."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.perf_counter()
+    profile = box.profile(_SESSION, workspace, SandboxMode.WORKSPACE_WRITE)
+    done = await box.run(Command(profile=profile, script=f"head -c {1 << 30} /dev/zero"))
+    assert done.stdout.total_bytes == 1 << 30
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    print_count(f"memory for 1 GiB of output, {name}", grown, "MiB", aim="at most 32")
+    print_count(f"time for 1 GiB of output, {name}", time.perf_counter() - began, "s")
 
 
 def _through(box: Sandbox, workspace: Workdir, mode: SandboxMode) -> Callable[[], Awaitable[object]]:
@@ -77,6 +102,28 @@ def _through(box: Sandbox, workspace: Workdir, mode: SandboxMode) -> Callable[[]
         return await box.run(Command(profile=box.profile(_SESSION, workspace, mode), script="true"))
 
     return way
+
+
+def _of_others(workspace: Workdir) -> dict[str, Callable[[], Awaitable[object]]]:
+    """A static launcher in C that enters a ruleset, and the sandbox commands of other agents, if they work here."""
+    ways: dict[str, Callable[[], Awaitable[object]]] = {}
+    compiler, launcher = shutil.which("cc"), workspace.path / "launcher"
+    if compiler is None:
+        print("  a static Landlock launcher is not measured: there is no C compiler")
+    else:
+        made = subprocess.run(
+            [compiler, "-O2", "-static", "-x", "c", "-o", str(launcher), "-"], input=_LAUNCHER, text=True, check=False
+        )
+        if made.returncode == 0:
+            ways["a static Landlock launcher"] = _bare([str(launcher), str(workspace.path), "bash", "-c", "true"])
+    for name, words in _OTHERS.items():
+        if shutil.which(words[0]) is None:
+            print(f"  {name} is not measured: it is not installed")
+        elif subprocess.run(words, stdin=_DEV_NULL, capture_output=True, check=False).returncode != 0:
+            print(f"  {name} is not measured: it does not run a command here")
+        else:
+            ways[name] = _bare(words)
+    return ways
 
 
 def _bare(argv: list[str]) -> Callable[[], Awaitable[object]]:
@@ -94,6 +141,26 @@ def _raw(profile: Profile) -> list[str]:
         at = words.index(name)
         del words[at : at + 2]
     return [shutil.which("bwrap") or "bwrap", *words, "bash", "-c", "true"]
+
+
+_LAUNCHER = """
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+struct __attribute__((packed)) beneath { uint64_t rights; int32_t parent; };
+int main(int count, char **words) {
+    uint64_t rights = 0x7ffe & ~0xdULL;  /* all that writes, up to version 3 */
+    int rules = syscall(444, &rights, sizeof rights, 0);
+    struct beneath rule = {rights, open(words[1], O_PATH | O_CLOEXEC)};
+    if (count < 3 || rules < 0 || syscall(445, rules, 1, &rule, 0)) return 120;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(446, rules, 0)) return 121;
+    execvp(words[2], words + 2);
+    return 122;
+}
+"""
 
 
 if __name__ == "__main__":
