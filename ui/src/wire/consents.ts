@@ -67,7 +67,14 @@ export class Consents {
     const listed = new Set(page.consents.map((one) => one.run));
     this.take(page);
     // Where one page holds all, a request that is open here and not listed has been settled meanwhile.
-    if (page.next === null) for (const one of Object.values(this.ledger.now.consents)) if (one.state === "open" && !listed.has(one.run)) void this.read(one.run);
+    if (page.next === null) for (const one of Object.values(this.ledger.now.consents)) if (one.state === "open" && !listed.has(one.run)) void this.missed(one.run);
+  }
+
+  /** What was settled while this page did not hear: how, or that nothing is known of it any more. */
+  private async missed(run: string): Promise<void> {
+    if (await this.read(run)) return;
+    const { [run]: _gone, ...rest } = this.ledger.now.consents;
+    this.ledger.set({ consents: rest });
   }
 
   async more(): Promise<void> {
