@@ -14,7 +14,7 @@ UNUSED = {
     Unused.EXPIRED: "the approval was older than ten minutes",
     Unused.TOOL: "the tool was defined anew or taken away meanwhile",
     Unused.FILE_CHANGED: "the working directory or a signed file changed after the approval",
-    Unused.JOBS_RUNNING: "other commands of this workspace are still running",
+    Unused.JOBS_RUNNING: "other commands, jobs or plugins of this workspace are still running",
     Unused.GUARD: "a guard of this placet does not let it run",
 }
 

@@ -290,3 +290,30 @@ async def test_the_stop_ends_a_call_of_a_plugins_tool(host: HostHouse) -> None:
         while not await host.events("tool/started"):
             await anyio.lowlevel.checkpoint()
         await host.tools.world.stop()
+
+
+async def test_positions_of_plugins_go_on_where_an_earlier_worker_left_them(host: HostHouse) -> None:
+    host.open_turn()
+    half = await host.start(DOES)
+    for _ in range(2):
+        await half.invoke("do", "ctx.files.list()")
+    host.turns.drop(host.session)
+    await host.tools.world.log.catch_up()
+    host.open_turn()
+    await half.invoke("do", "ctx.files.list()")
+    positions = [event.data["position"] for event in await host.events("tool/call")]
+    assert positions == [1000, 1001, 1002]
+
+
+async def test_a_signed_script_is_not_started_while_a_half_that_can_write_lives_in_the_workspace(
+    host: HostHouse,
+) -> None:
+    (host.folder / "s.sh").write_text("echo ran")
+    host.tools.answers(Outcome.ALLOWED_ONCE)
+    half = await host.start(DOES)
+    wish = {"sandbox_permissions": "danger-full-access", "justification": "please"}
+    result = await host.tools.call("bash", command="bash s.sh", description="d", **wish)
+    assert (result.data["code"], result.data["meta"]["reason"]) == ("TOOL_NOT_STARTED", "jobs-running")
+    await half.end()
+    result = await host.tools.call("bash", command="bash s.sh", description="e", **wish)
+    assert result.data["value"]["stdout"]["text"] == "ran\n"
