@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from placet.sandbox.execution.bounds import Bounds
+from placet.sandbox.linux.privilege import linux
+
 ROOT = Path(__file__).resolve().parents[2]
 ORDINARY = 54321
 
@@ -63,7 +66,11 @@ _BODY = textwrap.dedent("""
         assert isinstance(facts, WorkspaceFacts), facts
         try:
             told["probe"] = await box.probe_write(SessionId("s-1"), facts.workdir)
-            for name, script in (("inside", "echo x > new; cat new"), ("outside", f"echo x > {folder}/outside/new")):
+            scripts = {
+                "inside": "echo x > new; cat new", "outside": f"echo x > {folder}/outside/new",
+                "limits": "ulimit -u; ulimit -u 12; for n in {1..20}; do sleep 5 & done; echo all started",
+            }
+            for name, script in scripts.items():
                 profile = box.profile(SessionId("s-1"), facts.workdir, SandboxMode.WORKSPACE_WRITE)
                 done = await box.run(Command(profile=profile, script=script))
                 told[name] = [done.exit_code, done.stdout.text, done.sandbox.denied, done.sandbox.path]
@@ -108,6 +115,17 @@ def test_an_ordinary_account_has_the_same_sandbox(needs_bubblewrap: str) -> None
     assert chosen(told) == "bubblewrap"
     assert (told["probe"], told["inside"]) == (None, [0, "x\n", False, None])
     assert str(told["outside"]).startswith("[1, '', True")
+
+
+@pytest.mark.skipif(
+    linux() < (5, 14), reason="before Linux 5.14 the kernel counts an account in all namespaces at once"
+)
+def test_the_kernel_counts_the_processes_of_each_command_alone(needs_bubblewrap: str) -> None:
+    limits = tell()["limits"]
+    assert isinstance(limits, list)
+    first, *others = limits[1].splitlines()
+    assert int(first) == Bounds().tasks
+    assert "all started" not in others
 
 
 @pytest.mark.parametrize("error", ["", "ENOSPC"])

@@ -83,7 +83,7 @@ class Machine:
 def _first(path: str) -> str:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return os.read(descriptor, 4096).decode("ascii", errors="replace")
+        return os.read(descriptor, 4096).decode(errors="replace")
     finally:
         os.close(descriptor)
 
@@ -91,7 +91,7 @@ def _first(path: str) -> str:
 def own_memory(pid: int) -> int:
     """The resident memory that a process does not share, in bytes (proc_pid_statm(5))."""
     try:
-        resident, shared = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1:3]
+        resident, shared = Path(f"/proc/{pid}/statm").read_text(encoding="utf-8").split()[1:3]
     except (OSError, ValueError):
         return 0
     return (int(resident) - int(shared)) * _PAGE

@@ -237,7 +237,7 @@ def _members(path: Path) -> Iterator[processes.Seen]:
 
 def _await_change(path: Path, seconds: float) -> None:
     """Return when the kernel tells a change in a file of a group, or after that time."""
-    with suppress(OSError), open(path, encoding="ascii") as file:
+    with suppress(OSError), open(path, "rb") as file:
         file.read()
         poll = select.poll()
         poll.register(file, select.POLLPRI)

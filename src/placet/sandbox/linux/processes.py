@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 _FREEZE_LOOKS = 100
-_FIRST_TO_END = "800"
+_FIRST_TO_END = b"800"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def reap_handle(pidfd: int) -> None:
 
 def first_to_end(pid: int) -> None:
     """Have the kernel end this process, and what it starts from now on, before others when memory is out (proc(5))."""
-    with suppress(OSError), open(f"/proc/{pid}/oom_score_adj", "w", encoding="ascii") as file:
+    with suppress(OSError), open(f"/proc/{pid}/oom_score_adj", "wb") as file:
         file.write(_FIRST_TO_END)
 
 
