@@ -81,7 +81,7 @@ async def test_h4_a_refused_define_consumes_no_number(world: CordisWorld) -> Non
     assert (third.plugin, third.id) == ("other-2", "pkg-3")
 
 
-async def test_h6_another_sessions_plugin_is_as_missing_as_none(world: CordisWorld) -> None:
+async def test_h6_h11_another_sessions_plugin_is_as_missing_as_none(world: CordisWorld) -> None:
     await world.define()
     other = await new_session(world.store)
     lease = await world.store.acquire(other, "worker", yes)

@@ -12,6 +12,7 @@ from placet.cordis.attempt import Attempt, Diagnosis
 from placet.cordis.definition import Package
 from placet.cordis.vocabulary import (
     AttemptStatus,
+    Detail,
     HalfStatus,
     PackageId,
     Phase,
@@ -70,6 +71,8 @@ class Plugin:
     consented_last: PackageId | None = None
     """The package that a person saw last and said yes to."""
     diagnoses: tuple[Diagnosis, ...] = ()
+    outcome: AttemptStatus | None = None
+    """What the last end of an attempt or a run was."""
     attempts: int = 0
     """How many attempts there were; the store gives the next one only to who has seen all of them."""
 
@@ -111,7 +114,7 @@ class Plugin:
             return SummaryState.DEFINED
         if self.active is not None and not latest.status.in_flight:
             return _STATES[self.active.status]
-        return _STATES[latest.status]
+        return _STATES[latest.status if latest.status.in_flight else self.outcome or latest.status]
 
     def package(self, package: PackageId | None) -> Package | None:
         """Return one of its packages."""
@@ -256,7 +259,8 @@ def _declined(plugin: Plugin, event: Event) -> Plugin:
         return plugin
     change = {"status": AttemptStatus.REJECTED, "phase": Phase.APPROVAL, "feedback": data["feedback"]}
     halves = attempt.halves_after(Phase.APPROVAL, AttemptStatus.REJECTED)
-    return _change(plugin, attempt.run, **change, **halves, ended_at=event.time)
+    changed = _change(plugin, attempt.run, **change, **halves, ended_at=event.time)
+    return replace(changed, outcome=AttemptStatus.REJECTED)
 
 
 def _started(plugin: Plugin, event: Event) -> Plugin:
@@ -310,11 +314,10 @@ def _settled(plugin: Plugin, event: Event) -> Plugin:
         change["client"] = HalfStatus.ABSENT if attempt.client is HalfStatus.ABSENT else client
         change["client_waiting_for"] = waits
         changed = _change(plugin, run, **change)
-        return replace(changed, current=attempt.package, next=None)
+        return replace(changed, current=attempt.package, next=None, outcome=status)
     changed = _change(plugin, run, **change, **attempt.halves_after(change["phase"], status))
-    if plugin.active is not None and plugin.active.run == run:
-        changed = replace(changed, active=None)
-    return changed
+    active = None if plugin.runs(attempt) else changed.active
+    return replace(changed, active=active, outcome=status)
 
 
 def _stopped(plugin: Plugin, event: Event) -> Plugin:
@@ -324,11 +327,12 @@ def _stopped(plugin: Plugin, event: Event) -> Plugin:
         return plugin
     status = AttemptStatus(data["status"])
     fault = log.Fault.of(data["error"])
+    died = Phase.HOST_APPLY if data["detail"] == Detail.CRASHED else None
     changed = _change(
         plugin, data["run"], status=status, detail=data["detail"], fault=fault, ended_at=event.time,
-        phase=None, **attempt.halves_after(None, status),
+        phase=None, **attempt.halves_after(died, status),
     )  # fmt: skip
-    return replace(changed, active=None) if plugin.active is not None and plugin.active.run == attempt.run else changed
+    return replace(changed, active=None if plugin.runs(attempt) else changed.active, outcome=status)
 
 
 def _diagnosed(plugin: Plugin, event: Event) -> Plugin:
