@@ -210,3 +210,28 @@ def test_without_a_connection_the_fields_are_dead_and_say_so(home: Home, page: P
         expect(field).to_have_attribute("aria-disabled", "true")
     home.restart()
     expect(sheet.locator(".acts[data-armed]")).to_be_visible()
+
+
+def test_l24_a_request_that_ended_while_the_page_was_away_does_not_stay(home: Home) -> None:
+    session, _ = home.session("plugin")
+    page = home.context.new_page()
+    page.add_init_script(DEAF)
+    watching = home.open(session)  # it holds the stream, and the other one is deaf to what it tells
+    card(watching)
+    page.goto(watching.url)
+    sheet = card(page)
+    page.evaluate("window.deaf = true")
+    page.get_by_role("tab", name="Plugins").click()
+    watching.get_by_role("tab", name="Plugins").click()
+    plugin = row(watching, "File count").get_attribute("data-plugin")
+    mine = watching.locator(f'.prow[data-plugin="{plugin}"]')
+    mine.get_by_role("button", name="Remove…").click()
+    mine.get_by_role("button", name="Remove it").click()
+    expect(mine).to_have_count(0)
+    page.evaluate("window.deaf = false")
+    home.server.kill()
+    home.restart()
+    page.get_by_role("tab", name="To decide").click()
+    expect(sheet.locator(".acts")).to_have_count(0)
+    page.close()
+    watching.close()
