@@ -112,3 +112,34 @@ def test_a_gap_and_an_equal_key_are_found() -> None:
     events = log(START, END)
     assert "it should be seq 1" in [found.what.removeprefix("turn/end: ") for found in check([events[0], events[2]])]
     assert any("there twice" in found.what for found in check([*events, events[1]]))
+
+
+IDS = {"run": "run-1", "plugin": "clock-1", "package": "pkg-1"}
+REQUESTED = (
+    "cordis/requested",
+    "requested:run-1",
+    {
+        **IDS,
+        "mode": "run",
+        "needsConsent": True,
+        "digest": "00",
+        "call": None,
+        "by": BY,
+        "holder": "1",
+        "deadline": None,
+    },
+)
+RUN_STARTED = ("cordis/started", "run-started:run-1", {**IDS, "mode": "read-only", "holder": "1"})
+
+
+def test_a_run_starts_only_after_somebody_has_agreed_to_it() -> None:
+    assert "to which nobody agreed" in faults(REQUESTED, RUN_STARTED)[0]
+    assert "never requested" in faults(RUN_STARTED)[0]
+    free = (REQUESTED[0], REQUESTED[1], {**REQUESTED[2], "needsConsent": False})
+    assert faults(free, RUN_STARTED) == []
+
+
+def test_code_that_is_not_what_its_digest_says_is_found() -> None:
+    data = {"plugin": "clock-1", "package": "pkg-1", "name": "n", "purpose": "p", "host": "evil", "client": None}
+    found = faults(("cordis/defined", "defined:1.1.0", {**data, "digest": "0" * 64, "call": "1.1.0"}))
+    assert found == ["cordis/defined: the code of pkg-1 is not what its digest says"]

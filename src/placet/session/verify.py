@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
 
 from .catalogue import misfits
+from .codec import canonical
 from .errors import StoreDamaged
 from .event import Event
 from .ids import HOUSE, SessionId
@@ -71,6 +74,7 @@ class LogCheck:
         self._keys: set[str] = set()
         self._asks: dict[str, bool] = {}
         self._calls: dict[str, bool] = {}
+        self._runs: dict[str, bool] = {}
         self._turn = 0
         self._open = False
 
@@ -111,8 +115,25 @@ class LogCheck:
                 known = place in self._calls
                 self._calls[place] = event.type == "tool/result"
                 return ["started a call that is not there"] if event.type == "tool/started" and not known else []
+            case "cordis/defined":
+                code = canonical({"host": data["host"], "client": data["client"]})
+                whole = sha256(code).hexdigest() == data["digest"]
+                return [] if whole else [f"the code of {data['package']} is not what its digest says"]
+            case _ if event.type.startswith("cordis/") and "run" in data:
+                return self._run(event.type, data["run"], data)
             case _:
                 return []
+
+    def _run(self, kind: str, run: str, data: Mapping[str, Any]) -> list[str]:
+        """What is wrong with an event about an attempt to run a plugin: it must be there, and agreed to if need be."""
+        if kind == "cordis/requested":
+            self._runs[run] = not data["needsConsent"]
+            return []
+        if run not in self._runs:
+            return [f"it speaks of {run}, which was never requested"]
+        if kind == "cordis/consented":
+            self._runs[run] = True
+        return [f"started {run}, to which nobody agreed"] if kind == "cordis/started" and not self._runs[run] else []
 
     def _begin(self, turn: int) -> list[str]:
         found = [f"turn {self._turn} has not ended"] if self._open else []
