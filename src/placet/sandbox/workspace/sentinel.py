@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from placet.kernel.scope import Scope
+from placet.sandbox.errors import WorkdirUnusable
 
 _NAME, _CONTENT = "commondir", b".\n"
 _ATTEMPTS, _PAUSE = 5, 0.001
@@ -97,7 +98,10 @@ def _shared(directory: Path) -> int:
 
 
 def _create(directory: Path) -> None:
-    """Write the sentinel if nothing has its name; a directory that we may not write in needs none."""
+    """Write the sentinel if nothing has its name; a directory that we may not write in needs none.
+
+    Raises `WorkdirUnusable` where there is no room for it.
+    """
     with suppress(FileExistsError, PermissionError, FileNotFoundError):
         where = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
@@ -106,6 +110,12 @@ def _create(directory: Path) -> None:
             )
             try:
                 os.write(file, _CONTENT)
+            except OSError as error:  # an empty one would break git, and none would leave the settings unguarded
+                os.unlink(_NAME, dir_fd=where)
+                raise WorkdirUnusable(
+                    f"The folder {directory} cannot be guarded, so nothing was run: {error.strerror}",
+                    "make some room on that file system",
+                ) from error
             finally:
                 os.close(file)
         finally:
