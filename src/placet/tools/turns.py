@@ -64,6 +64,11 @@ class Turns:
         found = self._open.get(session)
         return found is not None and not found.closing and not found.run.signal.aborted
 
+    def stopped(self, session: SessionId) -> bool:
+        """Whether the session's open turn was stopped and has not ended yet."""
+        found = self._open.get(session)
+        return found is not None and found.run.signal.aborted
+
     @contextmanager
     def admitted(self, session: SessionId, signal: AbortSignal) -> Iterator[Admitted | None]:
         """Have a place in the session's open turn until the block ends; None where none is open in this process.

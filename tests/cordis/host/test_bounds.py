@@ -157,6 +157,52 @@ async def test_calls_that_never_return_are_bounded_in_number_and_end_with_the_ha
     assert failed[-1].message == "the plugin is not running any more"
 
 
+async def test_changes_of_what_is_offered_are_told_together_and_a_flood_of_them_is_ended(host: HostHouse) -> None:
+    half = await host.start(
+        """
+        import asyncio
+        async def apply(ctx):
+            async def many(args):
+                for number in range(100):
+                    harness.handle(f"m{number}", print)
+            async def flood(args):
+                while True:
+                    harness._half.handlers["x"] = print
+                    harness._half.tell_handlers()
+                    await asyncio.sleep(0.05)
+                    harness._half.handlers.pop("x")
+                    harness._half.tell_handlers()
+                    await asyncio.sleep(0.05)
+            harness.handle("many", many)
+            harness.handle("flood", flood)
+        """
+    )
+    await half.invoke("many", None)
+    await host.until(lambda: len(half.handlers) == 102 and host.changes)
+    assert host.changes <= 3
+    with pytest.raises(InvokeFailed):
+        await half.invoke("flood", None)
+    assert "it changed what it offers more than 30 times at once" in (await host.end_of(half)).message
+    assert host.changes <= 60
+
+
+async def test_a_flood_of_failures_is_told_a_few_times(host: HostHouse) -> None:
+    half = await host.start(
+        """
+        async def apply(ctx):
+            numbers = iter(range(1000))
+            def fail():
+                raise ValueError(next(numbers))
+            for _ in range(60):
+                ctx.timer.after(0.05, fail)
+            harness.handle("left", lambda args: next(numbers))
+        """
+    )
+    await host.until(lambda: len(host.diagnosed) == 10)
+    assert await half.invoke("left", None) >= 10
+    assert len(host.diagnosed) == 10
+
+
 async def test_an_ask_takes_its_usual_time_while_halves_misbehave(host: HostHouse) -> None:
     host.open_turn()
     wider = {"sandbox_permissions": "danger-full-access", "justification": "because"}

@@ -113,6 +113,16 @@ async def test_the_stop_cancels_a_plugins_ask(host: HostHouse) -> None:
     assert (decided.data["outcome"], decided.data["detail"]) == ("cancelled", "stopped")
 
 
+async def test_after_the_stop_nothing_of_a_plugin_runs_until_the_turn_has_ended(host: HostHouse) -> None:
+    host.open_turn()
+    half = await host.start(DOES)
+    await host.tools.world.stop()
+    assert (await half.invoke("do", "ctx.shell.run('touch late')"))[1] == "turn-stopped"
+    assert not (host.folder / "late").exists()
+    await host.turns.leave(host.session, host.tools.world.dispatcher)
+    assert (await half.invoke("do", "ctx.shell.run('touch late')"))["exitCode"] == 0
+
+
 async def test_a_half_that_ends_takes_its_ask_with_it(host: HostHouse) -> None:
     async with asking(host) as (half, _, _):
         await half.end()

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import anyio
 
 from placet.cordis.host.errors import HalfRaised, LineBroken, Refusal
-from placet.cordis.host.limits import Limits
+from placet.cordis.host.limits import Bucket, Limits
 from placet.cordis.host.line import Line
 from placet.cordis.host.port import Cause, Diagnosis, Ended, HostFailed, InvokeFailed, RunFacts
 from placet.cordis.host.prints import Prints
@@ -21,7 +21,7 @@ from placet.sandbox.backend import Exit
 
 _GRACE = 0.5
 """Seconds for a process to end behind its line, so that the end is told and not the line."""
-_MOMENT = 0.2
+_MOMENT, _TOGETHER = 0.2, 0.03
 LINE_GONE = 83
 """The exit code of a half that finds its line gone, while placet is there: it has closed that itself."""
 _GONE = "the plugin is not running any more"
@@ -87,6 +87,11 @@ class Half:
         self.handlers: tuple[str, ...] = ()
         self.provided: dict[str, frozenset[str]] = {}
         self.calls = 0
+        now = time.monotonic()
+        self._calls, self._changes = Bucket(limits.calls, now), Bucket(limits.changes, now)
+        self._diagnoses = Bucket(limits.diagnoses, now)
+        self._told: object = None
+        self._news = anyio.Event()
         self.known = False
         self.settled, self.over = anyio.Event(), anyio.Event()
 
@@ -148,7 +153,15 @@ class Half:
             with self._scope:
                 async with anyio.create_task_group() as group:
                     group.start_soon(self._offices.follow, self)
-                    for watch in (self._talk, self._exit, self._share, self._printing, self._pulse, self._applying):
+                    for watch in (
+                        self._talk,
+                        self._exit,
+                        self._share,
+                        self._printing,
+                        self._pulse,
+                        self._applying,
+                        self._telling,
+                    ):
                         group.start_soon(self._until, watch)
         finally:
             with anyio.CancelScope(shield=True):
@@ -217,6 +230,25 @@ class Half:
             since = self._applying_since
             if since is not None and time.monotonic() - since > self.limits.start:
                 return Ended(Cause.FAILED, Phase.HOST_APPLY, self.overdue().message)
+
+    async def _telling(self) -> Ended:
+        """Tell of changes in what it offers: those that come together once, and only real ones."""
+        await self.settled.wait()
+        self._told = self._offer()
+        while True:
+            await self._news.wait()
+            self._news = anyio.Event()
+            await anyio.sleep(_TOGETHER)
+            if self._offer() == self._told:
+                continue
+            if not self._changes.take(1, time.monotonic()):
+                return _cut(f"it changed what it offers more than {self.limits.changes[1]:g} times at once")
+            self._told = self._offer()
+            if self.known and not self.ending:
+                self._on_change()
+
+    def _offer(self) -> object:
+        return self.status, self.provides, self.waiting_for, self.handlers
 
     async def _clear(self) -> None:
         self._offices.forget(self)
@@ -287,6 +319,11 @@ class Half:
         except TimeoutError:
             raise Refusal("timeout", f"the plugin did not answer within {self.limits.answer:g} seconds") from None
 
+    async def paced(self) -> None:
+        """Wait until one more call of a tool may be made."""
+        while not self._calls.take(1, time.monotonic()):  # noqa: ASYNC110 - only time brings the next one
+            await anyio.sleep(self._calls.wait(time.monotonic()))
+
     def tell(self, method: str, params: dict[str, Any]) -> None:
         """Tell it something."""
         if not self.ending:
@@ -294,8 +331,7 @@ class Half:
 
     def changed(self) -> None:
         """Tell that what it offers is other than before."""
-        if self.settled.is_set() and not self.ending:
-            self._on_change()
+        self._news.set()
 
     # ---- what it says ----
 
@@ -312,8 +348,7 @@ class Half:
                 self._applying_since = None
                 self.status = HalfStatus(status)
                 self.waiting_for = _texts(names)
-                if self.settled.is_set():
-                    self.changed()
+                self.changed()
                 self.settled.set()
             case "handlers", {"names": list(names)}:
                 self.handlers = _texts(names)
@@ -321,6 +356,8 @@ class Half:
             case "failed", {"phase": "host-load" | "host-apply" as phase}:
                 self._failed(Phase(phase), HalfRaised(params))
             case "diagnosed", _:
+                if not self._diagnoses.take(1, time.monotonic()):
+                    return  # it stands in the log of its prints
                 raised = HalfRaised(params)
                 self._on_diagnosed(Diagnosis(str(params.get("label"))[:80], raised.message, raised.stack))
             case _:

@@ -15,7 +15,8 @@ class Limits:
     """Seconds: `start` for load and apply as a whole, `stop` for the undos, `silence` without an answer to a ping,
     `answer` for one call of a method or tool. `pending`: calls that are under way at once, in each direction.
 
-    What comes over the line and what is printed may come in a burst, and then at a rate per second.
+    What comes over the line and what is printed may come in a burst, and then at a rate per second; so may calls of
+    tools, which wait for their turn, and what ends in the log: changes of what is offered, diagnoses, announcements.
     """
 
     start: float = 5.0
@@ -27,6 +28,9 @@ class Limits:
     messages: tuple[float, float] = (300.0, 2_000.0)
     bytes: tuple[float, float] = (4 << 20, 32 << 20)
     printed: tuple[float, float] = (256 << 10, 4 << 20)
+    calls: tuple[float, float] = (20.0, 200.0)
+    changes: tuple[float, float] = (1.0, 30.0)
+    diagnoses: tuple[float, float] = (0.1, 10.0)
     printed_lines: tuple[float, float] = (100.0, 500.0)
     tools: int = 32
     services: int = 16
@@ -39,6 +43,11 @@ class Bucket:
     def __init__(self, rule: tuple[float, float], now: float) -> None:
         self.rate, self._most = rule
         self._left, self._filled = self._most, now
+
+    def wait(self, now: float) -> float:
+        """Seconds until one more may pass; 0 where that is now."""
+        left = min(self._most, self._left + (now - self._filled) * self.rate)
+        return max(0.0, (1 - left) / self.rate)
 
     def take(self, much: float, now: float) -> bool:
         """Whether so much may pass now."""

@@ -88,6 +88,7 @@ class Calling:
         unknown = [name for name in params if name not in service.arguments]
         if unknown:
             raise Refusal("bad-arguments", f"{method} takes no {unknown[0]!r:.60}")
+        await half.paced()
         if service.tool == "bash":
             params = {"description": f"for the plugin {half.facts.plugin}", **params}
         try:
@@ -128,6 +129,8 @@ class Calling:
                 )
                 with anyio.CancelScope(shield=True):  # it gets its result, whatever becomes of the half
                     return await self._inside(half, call, place)
+        if self._turns.stopped(facts.session):
+            raise Refusal("turn-stopped", "the agent's turn was stopped; try again when it has ended")
         log = await self.log(facts.session)
         call = ToolCall(0, 0, half.calls + 1, f"plugin {facts.plugin} {facts.run}", service.tool, arguments)
 

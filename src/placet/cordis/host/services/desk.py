@@ -106,6 +106,7 @@ class Desk:
             return await self._calling.call(half, method, params, signal)
         match method:
             case "web.post":
+                await half.paced()
                 return await self._calling.announce(half, method, params)
             case "provide":
                 return self._offers.provide(half, params, half.limits.services)
