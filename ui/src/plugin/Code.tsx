@@ -131,6 +131,12 @@ export const CodeTabs = ({ reading, part, onPart, shown, reach, onEnd }: CodeTab
           <p className="facts">
             <span>{words.plugin.comparedWith(change.since)}</span>
           </p>
+          {halves.filter(marked).map((half) => (
+            <div className="flagged" key={half.name}>
+              <p className="facts">{`${words.plugin.half[half.name]}, ${fileOf[half.name]}`}</p>
+              <Notes shown={half.shown} flags={[]} />
+            </div>
+          ))}
         </TabPanel>
       )}
       {halves.map((half) => (
@@ -141,6 +147,9 @@ export const CodeTabs = ({ reading, part, onPart, shown, reach, onEnd }: CodeTab
     </Tabs>
   );
 };
+
+/** True where something in a half hides, or passes for something else. */
+const marked = ({ shown }: HalfReading): boolean => shown.hiddenCount > 0 || shown.alike.length > 0 || shown.blankRuns > 0 || shown.blankLineRuns > 0;
 
 const Unread = () => {
   const words = useWords();
