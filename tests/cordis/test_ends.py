@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from placet.cordis.answers import NotPending, RunRefused, Stopped, StopRefused
+from placet.cordis.answers import NotPending, Receipt, RunRefused, Stopped, StopRefused
 from placet.cordis.host.port import Cause
 from placet.cordis.vocabulary import AttemptStatus, PluginId, RunId
 from placet.sandbox.mode import SandboxMode
@@ -221,9 +221,10 @@ async def test_a_process_that_was_killed_is_settled_by_the_next_one(tmp_path: Pa
             other = await world.run(await world.define(plugin="clock-1"), "update")
             assert isinstance(other, RunRefused) and other.reason == "transition-in-flight"
             world.dead.add("one")
-            await world.cordis._following._look_around()
-            attempt = await world.attempt(runs[0])
-            assert (attempt.status, attempt.detail) == ("stopped", "restart")
+            receipt = await world.run((await world.plugin()).newest, "update")  # nobody has looked around yet
+            assert isinstance(receipt, Receipt)
+            stopped = await world.until_event(f"run-stopped:{runs[0]}")
+            assert (stopped.data["status"], stopped.data["detail"]) == ("stopped", "restart")
             group.cancel_scope.cancel()
 
 

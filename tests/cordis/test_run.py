@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from placet.approval.outcome import Policy
@@ -206,6 +207,21 @@ async def test_i20_a_half_that_waits_for_a_service_counts_as_success_and_wakes(w
     world.halves.living[receipt.run].wake()
     attempt = await world.until(receipt.run, AttemptStatus.RUNNING)
     assert attempt.offer.handlers == ("now",) and attempt.waiting_for == ()
+
+
+async def test_a_half_that_changes_its_mind_without_end_is_written_down_a_few_times_a_second(
+    world: CordisWorld,
+) -> None:
+    run = (await world.run(await world.define("waits:weather"))).run
+    half = world.halves.living[run]
+    for n in range(200):
+        half.waiting_for = (f"weather-{n}",)
+        half._changed()
+        await anyio.lowlevel.checkpoint()
+    half.wake()
+    attempt = await world.until(run, AttemptStatus.RUNNING)
+    assert attempt.waiting_for == ()
+    assert (await world.types()).count("cordis/changed") < 10
 
 
 async def test_i20_a_client_half_that_waits_makes_the_run_wait(world: CordisWorld) -> None:

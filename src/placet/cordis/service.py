@@ -78,7 +78,9 @@ class Cordis:
         holder = holder or this_process()
         self._tasks, self._writer = Tasks(), Writer(store, clock)
         self._ledger = Ledger(store, modes=modes, policies=policies)
-        self._activation = Activation(self._ledger, self._writer, halves, self._tasks.spawn, holder=holder)
+        self._activation = Activation(
+            self._ledger, self._writer, halves, self._tasks.spawn, holder=holder, living=living
+        )
         self._ending = Ending(self._ledger, self._writer, self._activation, holder=holder, living=living)
         self._defining = Defining(self._ledger, checks)
         self._beginning = Beginning(

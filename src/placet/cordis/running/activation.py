@@ -34,6 +34,9 @@ logger = logging.getLogger(__name__)
 _ELSEWHERE = "the plugin runs in another placet process; stop it there first"
 _CHANGED = "the stored code is not what its digest says: it was changed after it was defined"
 
+CHANGES_APART = 0.25
+"""Seconds between two words on what a half offers."""
+
 
 @dataclass(slots=True, eq=False)
 class Live:
@@ -46,6 +49,8 @@ class Live:
     half: HostHalf | None = None
     ending: bool = False
     changes: int = 0
+    looking: bool = False
+    changing: anyio.Lock = field(default_factory=anyio.Lock)
     noticed: Ended | None = None
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     up: anyio.Event = field(default_factory=anyio.Event)
@@ -63,9 +68,10 @@ class Activation:
         spawn: Callable[..., None],
         *,
         holder: str,
+        living: Callable[[str], bool],
     ) -> None:
         self._ledger, self._writer, self._halves, self._spawn = ledger, writer, halves, spawn
-        self._holder = holder
+        self._holder, self._living = holder, living
         self.outcomes = Outcomes(ledger, writer)
         self.runs: dict[RunId, Live] = {}
         self.diagnosed: Callable[..., Awaitable[object]]
@@ -159,10 +165,10 @@ class Activation:
         if older is None:
             return True
         live = self.runs.get(older.run)
-        if live is None and older.holder != self._holder:
-            return False
         if live is None:
-            await self.outcomes.stopped(plugin, older, AttemptStatus.STOPPED, Detail.REPLACED, tell=None)
+            if older.holder != self._holder and self._living(older.holder):
+                return False
+            await self.outcomes.close_lost(older.run)  # its process is gone, and it with that
             return True
         async with self.killed(live) as (now, _):
             await self.outcomes.stopped(now or plugin, older, AttemptStatus.STOPPED, Detail.REPLACED, tell=None)
@@ -352,12 +358,21 @@ class Activation:
         )
 
     async def _changed(self, live: Live) -> None:
-        """Say what a host half offers or waits for now, if that is something else than the log says."""
+        """Say what a host half offers or waits for now; the last word is that of now, and there are few a second."""
+        if live.looking:
+            return
+        live.looking = True
+        async with live.changing:
+            live.looking = False
+            await self._say_offer(live)
+            await anyio.sleep(CHANGES_APART)
+
+    async def _say_offer(self, live: Live) -> None:
         plugin, attempt = await self.outcomes.look(live.ids)
-        if plugin is None or attempt is None or live.half is None or live.ending or plugin.active is None:
+        if plugin is None or attempt is None or live.half is None or live.ending or not plugin.runs(attempt):
             return
         offer = _offer(live.half)
-        if plugin.active.run != attempt.run or offer == attempt.offer:
+        if offer == attempt.offer:
             return
         live.changes += 1
         await self._writer.write(

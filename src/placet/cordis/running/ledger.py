@@ -20,6 +20,9 @@ from placet.session.store import Store
 MODE, ARCHIVED, REMOVED = "sandbox/mode", "session/archived", "session/removed"
 FOLLOWED = TYPES | {MODE, POLICY, ARCHIVED, REMOVED}
 
+CHUNK = 100
+"""Events that are read at a time: one may hold half a mebibyte of code."""
+
 
 class Ledger:
     """The state after everything that was read; each event of the store is folded once, so reading costs what is new.
@@ -49,7 +52,7 @@ class Ledger:
             head = await self._store.head()
             if head <= self._cursor:
                 return self.plugins
-            while events := await self._store.feed(self._cursor, types=FOLLOWED):
+            while events := await self._store.feed(self._cursor, limit=CHUNK, types=FOLLOWED):
                 for event in events:
                     self._take(event)
                     self._cursor = event.pos

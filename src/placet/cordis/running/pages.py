@@ -21,6 +21,8 @@ MESSAGE, STACK = 4_000, 8_000
 """Characters of a failure's texts that are kept."""
 DISTINCT = 20
 """Distinct failures of one run that are written down."""
+WAKES = 5
+"""Distinct failures of one run that wake the agent; later ones wait for its next wake."""
 WAITS, NAME = 50, 100
 
 
@@ -129,7 +131,7 @@ class Pages:
         text = messages.diagnosed(plugin, attempt, half=half, phase=phase, slot=slot and slot[:NAME], fault=fault)
         await self._writer.once(
             plugin.session,
-            [draft, *([] if again else [self._writer.told(plugin.id, text, wake=True)])],
+            [draft, *([] if again else [self._writer.told(plugin.id, text, wake=len(seen) < WAKES)])],
             present=[log.settled_key(attempt.run)],
             absent=[log.stopped_key(attempt.run), log.undefined_key(plugin.id)],
         )
