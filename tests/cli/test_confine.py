@@ -170,3 +170,13 @@ def test_sbx_16_doctor_names_the_version_and_where_the_setting_is_none_says_so(c
     bubblewrap = next(backend for backend in report["backends"] if backend["name"] == "bubblewrap")
     if bubblewrap["usable"]:
         assert re.search(r"^  bubblewrap [0-9][^ ]*: usable$", cli("doctor").stdout, re.MULTILINE)
+
+
+def test_a_command_that_takes_too_much_is_ended_with_one_line(cli: Cli) -> None:
+    (cli.home / "config.toml").write_text("[sandbox]\nmemory_mib = 96\n", encoding="utf-8")
+    work = cli.account / "work"
+    work.mkdir()
+    done = cli("sandbox", "--cwd", str(work), "--", "tail", "/dev/zero")
+    assert done.returncode == 137
+    assert "The command was ended: it had more than 96 MiB of memory" in done.stderr
+    assert "Bounds: 2000 processes and 96 MiB of memory for one command." in cli("doctor").stdout

@@ -66,6 +66,8 @@ async def _run(config: "Config", words: tuple[str, ...], mode: str, cwd: str, ba
         fail("The sandbox broke before the command started", why=done.sandbox.runner_failed)
     if done.sandbox.denied:
         warn(f"The sandbox denied file access under {mode} mode: {done.sandbox.path}")
+    if done.exceeded is not None:
+        warn(f"The command was ended: it had {done.exceeded}")
     return done.exit_code if done.exit_code is not None else _AFTER_SIGNAL + _number(done.signal)
 
 
