@@ -78,7 +78,12 @@ async def test_design_10_the_card_has_both_halves_and_what_they_name(house: Hous
         card = await one.card(page)
         rows = (await page.get("/api/consents")).json()
     assert (card["host"], card["client"]) == (host, client) and card["intact"] is True
-    assert card["wants"] == {"services": ["shell", "slots"], "seats": ["session.header"]}
+    assert card["wants"] == {
+        "services": ["shell", "slots"],
+        "host": ["shell"],
+        "client": ["slots"],
+        "seats": ["session.header"],
+    }
     assert (card["plugin"], card["package"], card["run"], card["mode"]) == (one.plugin, one.package, one.run, "run")
     assert card["session"] == one.session and card["sessionName"] == {"text": "A session", "origin": "title"}
     assert (card["state"], card["decision"], card["position"], card["total"]) == ("open", None, 1, 1)

@@ -40,7 +40,7 @@ export const consent = async (fields: Partial<Consent> & { earlier?: boolean; co
     run: "run-7", plugin: "cal-2", package: "pkg-4", mode: earlier ? "update" : "run", session: "s-1", sessionName: { text: "Release notes for 2.4", origin: "title" },
     name: "Calendar strip", purpose: "Shows how full each day of the week is, below the session list. This version refreshes itself once a minute.", model: "rehearsal",
     hasHostHalf: signed.host !== null, hasClientHalf: true, digest: await digestOf(signed), requestedAt: now - 252_000, state: "open", position: 1, total: 1,
-    whole: { signed, wants: { services: signed.host ? ["files", "timer"] : [], seats: ["sidebar.footer.action"] }, before: earlier ? before : null }, decision: null, ...rest,
+    whole: { signed, wants: { services: [], host: signed.host ? ["files", "timer"] : [], client: signed.host ? ["slots", "timer"] : ["slots"], seats: ["sidebar.footer.action"] }, before: earlier ? before : null }, decision: null, ...rest,
   };
 };
 

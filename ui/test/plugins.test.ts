@@ -54,13 +54,13 @@ describe("what waits", () => {
 describe("the code on a sheet", () => {
   const signed = { host: "a\\\\b\nc", client: "x" };
   it("must be shown whole where nothing was agreed to before, else what changed", () => {
-    expect(codeReading({ signed, wants: { services: [], seats: [] }, before: null }).needed).toEqual(["client", "host"]);
-    const changed = codeReading({ signed: { ...signed }, wants: { services: [], seats: [] }, before: { package: "pkg-1", host: "a\\\\b", client: "x" } });
+    expect(codeReading({ signed, wants: { services: [], host: [], client: [], seats: [] }, before: null }).needed).toEqual(["client", "host"]);
+    const changed = codeReading({ signed: { ...signed }, wants: { services: [], host: [], client: [], seats: [] }, before: { package: "pkg-1", host: "a\\\\b", client: "x" } });
     expect(changed.needed).toEqual(["change"]);
     expect([changed.change?.added, changed.change?.removed]).toEqual([1, 0]);
-    expect(codeReading({ signed: { ...signed }, wants: { services: [], seats: [] }, before: { package: "pkg-1", ...signed } }).needed).toEqual([]);
+    expect(codeReading({ signed: { ...signed }, wants: { services: [], host: [], client: [], seats: [] }, before: { package: "pkg-1", ...signed } }).needed).toEqual([]);
   });
-  it("is read out of the escaped form", () => expect(codeReading({ signed, wants: { services: [], seats: [] }, before: null }).halves[1]?.text).toBe("a\\b\nc"));
+  it("is read out of the escaped form", () => expect(codeReading({ signed, wants: { services: [], host: [], client: [], seats: [] }, before: null }).halves[1]?.text).toBe("a\\b\nc"));
   it("tells what the version before did not name", () => {
     expect(isNew("timer", "host", { host: "ctx.files", client: null })).toBe(true);
     expect(isNew("files", "host", { host: "ctx.files", client: null })).toBe(false);

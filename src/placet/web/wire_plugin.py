@@ -191,9 +191,11 @@ class PackageText(Wire):
 
 
 class Wants(Wire):
-    """What a package's code names: services of its host half, seats of its client half."""
+    """What a package's code names: the services of each half, both together, and the seats of its client half."""
 
     services: list[str]
+    host: list[str]
+    client: list[str]
     seats: list[str]
 
 

@@ -2,7 +2,7 @@ import { Status } from "../theme/icons";
 import { oneLine } from "../text/visible";
 import type { ConsentCode } from "../wire/shapes";
 import { useWords } from "../words/words";
-import { type HalfName, halvesNaming, isNew } from "./reading";
+import { type HalfName, isNew } from "./reading";
 
 interface Wish {
   half: HalfName;
@@ -15,9 +15,10 @@ export const Wants = ({ code }: { code: ConsentCode }) => {
   const words = useWords();
   const wishes: Wish[] = [
     ...code.wants.seats.map((name): Wish => ({ half: "client", name, text: words.plugin.seat[name] ?? words.plugin.seatOther })),
-    ...code.wants.services
+    ...code.wants.client
       .filter((name) => name !== "slots" || code.wants.seats.length === 0) // said by the seats themselves
-      .flatMap((name) => halvesNaming(name, code.signed).map((half): Wish => ({ half, name, text: (half === "host" ? words.plugin.service : words.plugin.clientService)[name] ?? words.plugin.serviceOther }))),
+      .map((name): Wish => ({ half: "client", name, text: words.plugin.clientService[name] ?? words.plugin.serviceOther })),
+    ...code.wants.host.map((name): Wish => ({ half: "host", name, text: words.plugin.service[name] ?? words.plugin.serviceOther })),
   ];
   return (
     <div className="art">

@@ -69,19 +69,6 @@ const changeOf = (since: string, before: Halves, after: Halves): ChangeReading =
   };
 };
 
-/** The services that placet itself has for each half. */
-const services: Record<HalfName, readonly string[]> = {
-  client: ["slots", "timer", "theme", "layout", "sessions", "toolCard"],
-  host: ["files", "shell", "web", "timer", "events", "on", "tools", "tool", "handle", "sessions", "provide", "log"],
-};
-
-/** Which halves name a service; where neither does (a name that is put together), the host half, which reaches more. */
-export const halvesNaming = (name: string, signed: Halves): HalfName[] => {
-  const known = names.filter((half) => services[half].includes(name));
-  const found = (known.length ? known : names).filter((half) => signed[half]?.includes(name));
-  return found.length ? found : ["host"];
-};
-
 /** True where the version that was consented to did not name this at all. */
 export const isNew = (name: string, half: HalfName, before: Halves | null): boolean => {
   const text = before?.[half];

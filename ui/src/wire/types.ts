@@ -701,9 +701,11 @@ export interface Verdict {
   waitingFor?: string[];
 }
 
-/** What a package's code names: services of its host half, seats of its client half. */
+/** What a package's code names: the services of each half, both together, and the seats of its client half. */
 export interface Wants {
   services: string[];
+  host: string[];
+  client: string[];
   seats: string[];
 }
 

@@ -40,7 +40,12 @@ async def one(desk: Desk, run: str) -> ConsentView:
         intact=code is not None,
         host=None if code is None else code.host,
         client=None if code is None else code.client,
-        wants=Wants(services=list(view.wants.services), seats=list(view.wants.seats)),
+        wants=Wants(
+            services=list(view.wants.services),
+            host=list(view.wants.host),
+            client=list(view.wants.client),
+            seats=list(view.wants.seats),
+        ),
         consented_before=None
         if before is None
         else EarlierCode(package=before[0], host=before[1].host, client=before[1].client),
