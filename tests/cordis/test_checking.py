@@ -150,3 +150,23 @@ async def test_a_stop_ends_the_look(look: Looker) -> None:
     call = look.world.call(signal=signal)
     said = await look.checking.complaint(call, Definition("n", "p", "x = 1", None, prefix="clock"))
     assert said is not None and "stopped" in said
+
+
+async def test_attack_26_definitions_one_after_the_other_do_not_hold_the_server_up(look: Looker) -> None:
+    """Large code is read in a loop; meanwhile another task of the server is answered in well under a second."""
+    slowest, done = 0.0, anyio.Event()
+
+    async def beat() -> None:
+        nonlocal slowest
+        while not done.is_set():
+            begun = anyio.current_time()
+            await look.world.store.head()
+            await anyio.sleep(0.005)
+            slowest = max(slowest, anyio.current_time() - begun)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(beat)
+        for _ in range(4):
+            assert await look("x = [" + "1, " * 80_000 + "]", "const x = [" + "1, " * 80_000 + "];") == "nothing"
+        done.set()
+    assert slowest < 1.0
