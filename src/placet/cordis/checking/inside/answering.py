@@ -31,7 +31,7 @@ def answer(line: int, take: Callable[[int], bytes]) -> None:
         if found is not None:
             found["half"] = "host"
     if found is None and request["client"] is not None and libraries:
-        found = javascript_half.check(request["client"], parser(libraries))
+        found = javascript_half.check(request["client"], *parser(libraries))
         if found is not None:
             found["half"] = "client"
     data = json.dumps(found).encode()
@@ -40,11 +40,13 @@ def answer(line: int, take: Callable[[int], bytes]) -> None:
         data = data[os.write(line, data) :]
 
 
-def parser(libraries: list[bytes]) -> Any:
-    """The parser, from the bytes of its two libraries: their files need not be visible in here."""
+def parser(libraries: list[bytes]) -> tuple[Any, Callable[[Any], Any]]:
+    """The parser and the query, from the bytes of its two libraries: their files need not be visible in here."""
     core = loaded("tree_sitter._binding", libraries[0])
     grammar = loaded("tree_sitter_javascript._binding", libraries[1])
-    return core.Parser(core.Language(grammar.language()))
+    language = core.Language(grammar.language())
+    query = core.Query(language, javascript_half.QUERY)
+    return core.Parser(language), lambda root: core.QueryCursor(query).captures(root)
 
 
 def loaded(name: str, content: bytes) -> Any:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 HEAD = b"(async function () {\n"
 TAIL = b"\n})"
 OPENERS, CLOSERS = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
-JSX = ("jsx_element", "jsx_self_closing_element", "jsx_fragment", "jsx_opening_element")
-MODULE = ("import_statement", "export_statement")
+QUERY = """
+[(jsx_element) (jsx_self_closing_element) (jsx_opening_element)] @jsx
+[(import_statement) (export_statement)] @module
+(ERROR) @broken
+(MISSING) @broken
+"""
 
 
-def check(text: str, parser: Any) -> dict[str, object] | None:
-    """Return what is wrong as a mapping (message, line, column, source, likely), or None."""
+def check(text: str, parser: Any, found_by: Callable[[Any], dict[str, list[Any]]]) -> dict[str, object] | None:
+    """Return what is wrong as a mapping (message, line, column, source, likely), or None.
+
+    `found_by` runs the query over a tree.
+    """
     try:
         body = text.encode()
     except UnicodeEncodeError:
@@ -21,14 +28,10 @@ def check(text: str, parser: Any) -> dict[str, object] | None:
     if text.lstrip().startswith("```"):
         return found(text, "it begins with a mark", 1, 1, "leave out the marks around the code")
     tree = parser.parse(HEAD + body + TAIL)
-    worst, extra = None, None
-    for node in nodes(tree.root_node):
-        if node.type in JSX:
-            return at(text, node, "JSX is not JavaScript", 'write React.createElement("Button", {...}, ...) instead')
-        if extra is None and node.type in MODULE:
-            extra = node
-        if worst is None and (node.is_error or node.is_missing):
-            worst = node
+    found_nodes = found_by(tree.root_node)
+    jsx, extra, worst = (first(found_nodes.get(name, [])) for name in ("jsx", "module", "broken"))
+    if jsx is not None:
+        return at(text, jsx, "JSX is not JavaScript", 'write React.createElement("Button", {...}, ...) instead')
     if worst is None and whole(tree.root_node, len(HEAD) + len(body)):
         if extra is not None:
             word = extra.type.partition("_")[0]
@@ -38,18 +41,9 @@ def check(text: str, parser: Any) -> dict[str, object] | None:
     return broken(text, worst)
 
 
-def nodes(root: Any) -> Iterator[Any]:
-    """Every node in the order of the text, without recursion."""
-    cursor = root.walk()
-    while True:
-        yield cursor.node
-        if cursor.goto_first_child() or cursor.goto_next_sibling():
-            continue
-        while True:
-            if not cursor.goto_parent():
-                return
-            if cursor.goto_next_sibling():
-                break
+def first(nodes: list[Any]) -> Any:
+    """The one that comes first in the text, the outermost of those that begin there; None of none."""
+    return min(nodes, key=lambda node: (node.start_byte, -node.end_byte), default=None)
 
 
 def whole(root: Any, end: int) -> bool:
