@@ -44,7 +44,7 @@ const startWord = (start: Start, words: Words): string => {
 const failuresOf = (plugin: PluginView, here: HalfState | undefined): Failed[] => {
   const { latest, diagnostics, activeRun } = plugin;
   const failed: Failed[] = [];
-  if (latest?.error && (latest.status === "failed" || latest.phase)) failed.push({ phase: latest.phase ?? "", ...latest.error });
+  if (latest?.error && latest.status !== "rejected") failed.push({ phase: latest.phase ?? "", ...latest.error });
   for (const one of diagnostics) if (!failed.some((known) => known.message === one.message)) failed.push({ phase: one.half === "host" && !one.phase.startsWith("host-") ? "host-run" : one.phase, message: one.message, stack: one.stack, slot: one.slot });
   if (here?.text && !failed.some((known) => known.message === here.text || here.text!.includes(known.message))) failed.push({ phase: here.phase ?? "page", message: here.text, slot: here.slot });
   return activeRun || latest ? failed.slice(-4) : failed;
@@ -75,7 +75,7 @@ const Note = ({ plugin, here }: { plugin: PluginView; here: HalfState | undefine
         if (here && here.state !== "failed") return activeRun.host.status === "absent" ? words.plugin.noteClientHere : words.plugin.noteBothHere;
         return words.plugin.noteNotHere(activeRun.package);
       case "rejected":
-        return latest?.detail === "policy" ? words.plugin.detail.policy! : words.plugin.noteRejected(name);
+        return latest?.error ? words.plugin.detail.policy! : words.plugin.noteRejected(name); // a person who declines leaves no error
       case "cancelled":
         return latest?.detail && latest.detail !== "stopped" ? (words.plugin.detail[latest.detail] ?? oneLine(latest.detail, 120)) : words.plugin.noteCancelled(name);
       case "failed":

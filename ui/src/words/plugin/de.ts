@@ -114,6 +114,10 @@ export const plugin: typeof english = {
     guard: "Es wurde abgeschnitten: es hielt seine Grenzen nicht ein.",
     narrowed: "Der Zugriff der Sitzung wurde enger.",
     archived: "Die Sitzung wurde archiviert.",
+    deleted: "Die Sitzung wurde gelöscht.",
+    "turn-stopped": "Der Zug, der es startete, wurde angehalten.",
+    tampered: "Der gespeicherte Code ist nicht der, der definiert wurde. Er wurde nicht gestartet.",
+    shutdown: "placet wurde beendet.",
     policy: "In dieser Sitzung sind Fragen ausgeschaltet; niemand konnte gefragt werden.",
   },
 
@@ -179,6 +183,7 @@ export const plugin: typeof english = {
     "client-load": "In der Browser-Hälfte, beim Laden",
     "client-apply": "In der Browser-Hälfte, beim Starten",
     "client-render": "In der Browser-Hälfte, beim Zeichnen",
+    handler: "In einer Funktion, die eine Hälfte angemeldet hat",
     guard: "Die Browser-Hälfte wurde abgeschnitten",
     page: "In dieser Seite",
   },

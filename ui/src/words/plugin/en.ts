@@ -113,6 +113,10 @@ export const plugin = {
     guard: "It was cut off: it did not keep its bounds.",
     narrowed: "The session’s access was narrowed.",
     archived: "The session was archived.",
+    deleted: "The session was deleted.",
+    "turn-stopped": "The turn that was starting it was stopped.",
+    tampered: "The stored code is not what was defined. It was not started.",
+    shutdown: "placet was shut down.",
     policy: "Questions are switched off in this session, so nobody could be asked.",
   } as Record<string, string>,
 
@@ -179,6 +183,7 @@ export const plugin = {
     "client-load": "In the browser half, while loading",
     "client-apply": "In the browser half, while starting",
     "client-render": "In the browser half, while drawing",
+    handler: "In a function that a half had registered",
     guard: "The browser half was cut off",
     page: "In this page",
   } as Record<string, string>,

@@ -114,6 +114,10 @@ export const plugin: typeof english = {
     guard: "已被切断：它超出了限度。",
     narrowed: "会话的权限已收窄。",
     archived: "会话已归档。",
+    deleted: "会话已删除。",
+    "turn-stopped": "启动它的回合已被停止。",
+    tampered: "存储的代码与定义时不符，没有启动。",
+    shutdown: "placet 已关闭。",
     policy: "此会话已关闭询问，因此无法询问任何人。",
   },
 
@@ -179,6 +183,7 @@ export const plugin: typeof english = {
     "client-load": "浏览器部分，加载时",
     "client-apply": "浏览器部分，启动时",
     "client-render": "浏览器部分，绘制时",
+    handler: "在某个部分注册的函数中",
     guard: "浏览器部分已被切断",
     page: "在本页面中",
   },
