@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 from tests.browser.conftest import WIDE, Home
 
@@ -37,7 +37,8 @@ async def apply(ctx):
 """
 """Hands the half the code that stands in the folder now, so that one consent serves many tests."""
 
-_NAMES = "React console styles host ctx fetch setTimeout require harness WebSocket process".split()
+_OWN = ["React", "console", "styles", "host", "ctx"]
+_NAMES = [*_OWN, "fetch", "setTimeout", "require", "harness", "WebSocket", "process"]
 _CLIENT = f"""\
 const body = new (async () => {{}}).constructor(...{json.dumps(_NAMES)}, await host.call("code"));
 return await body({", ".join(_NAMES)});

@@ -1,4 +1,4 @@
-"""What a browser half draws, and what a person does with it: on the real path, from the server to the painted widget."""
+"""What a browser half draws, and what a person does with it, from the server to the painted widget."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ def test_a_field_that_is_made_anew_under_the_hand_keeps_focus_and_keys(stage: St
 const [text, setText] = React.useState("");
 const [key, setKey] = React.useState(0);
 React.useEffect(() => ctx.get("timer").interval(() => setKey((n) => n + 1), 30), []);
-return e("Stack", {key}, e("TextField", {label: "Name", value: text, onChange: setText}), e("Text", null, "has " + text));
+const field = {label: "Name", value: text, onChange: setText};
+return e("Stack", {key}, e("TextField", field), e("Text", null, "has " + text));
 """,
             more=", height: 120",
         )
@@ -105,7 +106,10 @@ def test_design_10_one_instance_serves_all_its_seats(stage: Stage) -> None:
 const e = React.createElement;
 let pressed = 0;
 const views = new Set();
-const useAll = () => { const [, draw] = React.useState(0); React.useEffect(() => { views.add(draw); return () => views.delete(draw); }, []); };
+const useAll = () => {
+  const [, draw] = React.useState(0);
+  React.useEffect(() => { views.add(draw); return () => views.delete(draw); }, []);
+};
 const press = () => { pressed += 1; for (const draw of views) draw(pressed); };
 return (ctx) => {
   const Bar = () => (useAll(), e("Button", {onPress: press}, "Press all"));

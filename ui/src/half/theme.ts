@@ -97,12 +97,13 @@ export class Overrides {
     const set = this.whole();
     const names = Object.keys(set) as TokenName[];
     const values = names.map((name) => `--${name}:${set[name]![0] === set[name]![1] ? set[name]![0] : `light-dark(${set[name]![0]},${set[name]![1]})`}`).join(";");
+    // the colour of words is inherited as it was computed outside, so it is set anew inside
     const kept = rootRules().map((rule) => {
       const own = names.map((name) => [`--${name}`, rule.style.getPropertyValue(`--${name}`)]).filter(([, value]) => value);
       return own.length ? `${rule.selectorText} :is(${OWN}){${own.map(([name, value]) => `${name}:${value}`).join(";")}}` : "";
     });
     this.sheet ??= new CSSStyleSheet();
-    this.sheet.replaceSync(names.length ? `:root:not([data-theme="contrast"]){${values}}${kept.join("")}` : "");
+    this.sheet.replaceSync(names.length ? `:root:not([data-theme="contrast"]){${values}}${kept.join("")}:where(${OWN}){color:var(--ink)}` : "");
     if (!document.adoptedStyleSheets.includes(this.sheet)) document.adoptedStyleSheets = [...document.adoptedStyleSheets, this.sheet];
   }
 }
