@@ -14,16 +14,12 @@ from placet.cordis.host.limits import Bucket, Limits
 from placet.cordis.host.line import Line
 from placet.cordis.host.port import Cause, Diagnosis, Ended, HostFailed, InvokeFailed, RunFacts
 from placet.cordis.host.prints import Prints
+from placet.cordis.host.watch import Watch, cut
 from placet.cordis.vocabulary import HalfStatus, InvokeFailure, Phase
 from placet.kernel.signal import AbortSignal
 from placet.sandbox import Companion
-from placet.sandbox.backend import Exit
 
-_GRACE = 0.5
-"""Seconds for a process to end behind its line, so that the end is told and not the line."""
-_MOMENT, _TOGETHER = 0.2, 0.03
-LINE_GONE = 83
-"""The exit code of a half that finds its line gone, while placet is there: it has closed that itself."""
+_TOGETHER = 0.03
 _GONE = "the plugin is not running any more"
 
 
@@ -75,6 +71,8 @@ class Half:
         self._on_ended, self._on_change, self._on_diagnosed = on_ended, on_change, on_diagnosed
         self._line = Line(companion.line, limits, self._serve, self._hear)
         self._prints = Prints(companion.printed, facts.plugin, limits)
+        self.settled, self.over = anyio.Event(), anyio.Event()
+        self._watch = Watch(companion, self._line, self._prints, limits, self.settled)
         self._held = AsyncExitStack()
         self._scope = anyio.CancelScope()
         self._applying_since: float | None = None
@@ -93,7 +91,6 @@ class Half:
         self._told: object = None
         self._news = anyio.Event()
         self.known = False
-        self.settled, self.over = anyio.Event(), anyio.Event()
 
     @property
     def provides(self) -> tuple[str, ...]:
@@ -153,15 +150,7 @@ class Half:
             with self._scope:
                 async with anyio.create_task_group() as group:
                     group.start_soon(self._offices.follow, self)
-                    for watch in (
-                        self._talk,
-                        self._exit,
-                        self._share,
-                        self._printing,
-                        self._pulse,
-                        self._applying,
-                        self._telling,
-                    ):
+                    for watch in (*self._watch.all(), self._applying, self._telling):
                         group.start_soon(self._until, watch)
         finally:
             with anyio.CancelScope(shield=True):
@@ -172,55 +161,6 @@ class Half:
         if self._ended is None:
             self._ended = ended
         self._leave()
-
-    async def _talk(self) -> Ended:
-        try:
-            await self._line.run()
-        except LineBroken as broken:
-            return await self._broken(broken)
-        except BaseExceptionGroup as group:
-            broken_ones = group.subgroup(LineBroken)
-            if broken_ones is None or group.split(LineBroken)[1] is not None:
-                raise
-            return await self._broken(_first(broken_ones))
-        raise AssertionError("a line ends by breaking")
-
-    async def _broken(self, broken: LineBroken) -> Ended:
-        with anyio.move_on_after(_GRACE):
-            return await self._exit()
-        return _cut(str(broken))
-
-    async def _exit(self) -> Ended:
-        ended = await self._companion.wait()
-        if ended.signal == "SIGKILL":
-            await anyio.sleep(_MOMENT)  # who has killed it for a bound says so now
-            refused = self._companion.refused()
-            if refused is not None:
-                return _cut(f"it had {refused}")
-        return _crashed(ended)
-
-    async def _share(self) -> Ended:
-        return _cut(f"it had {await self._companion.exceeded()}")
-
-    async def _printing(self) -> Ended:
-        try:
-            await self._prints.watch()
-        except LineBroken as broken:
-            return _cut(str(broken))
-        raise AssertionError("only too much ends the printing")
-
-    async def _pulse(self) -> Ended:
-        """Ping it. While it has the time of its start to itself, that bound speaks."""
-        await self.settled.wait()
-        while True:
-            await anyio.sleep(self.limits.ping)
-            try:
-                await self._line.call("ping", {}, self.limits.silence, bounded=False)
-            except TimeoutError:
-                blocked = "its code blocks (a loop without `await`, or a call that does not return)"
-                return _cut(f"it did not answer for {self.limits.silence:g} seconds: {blocked}")
-            except (LineBroken, HalfRaised):
-                await anyio.sleep_forever()
 
     async def _applying(self) -> Ended:
         """After the start, each new `apply` has the same time as the first one."""
@@ -242,7 +182,7 @@ class Half:
             if self._offer() == self._told:
                 continue
             if not self._changes.take(1, time.monotonic()):
-                return _cut(f"it changed what it offers more than {self.limits.changes[1]:g} times at once")
+                return cut(f"it changed what it offers more than {self.limits.changes[1]:g} times at once")
             self._told = self._offer()
             if self.known and not self.ending:
                 self._on_change()
@@ -377,24 +317,3 @@ class Half:
 
 def _texts(names: list[Any]) -> tuple[str, ...]:
     return tuple(str(name)[:80] for name in names[:200])
-
-
-def _first(group: BaseExceptionGroup[LineBroken]) -> LineBroken:
-    found = group.exceptions[0]
-    return found if isinstance(found, LineBroken) else _first(found)
-
-
-def _cut(why: str) -> Ended:
-    return Ended(Cause.GUARD, Phase.GUARD, f"placet ended the plugin: {why}")
-
-
-def _crashed(ended: Exit) -> Ended:
-    if ended.code == LINE_GONE:
-        return _cut("it closed its line to placet")
-    if ended.broken:
-        how = "the sandbox broke"
-    elif ended.signal is not None:
-        how = f"it was killed by {ended.signal}"
-    else:
-        how = f"exit code {ended.code}"
-    return Ended(Cause.CRASHED, Phase.GUARD, f"the plugin's process ended by itself ({how})")

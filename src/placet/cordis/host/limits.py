@@ -57,3 +57,20 @@ class Bucket:
             return False
         self._left -= much
         return True
+
+
+class Share:
+    """Lets many together have a part of the time. What takes a moment only is not counted."""
+
+    MOMENT, LONGEST = 0.0003, 2.0
+
+    def __init__(self, part: float) -> None:
+        self._pause = 1 / part - 1
+        self._free = 0.0
+
+    def pause(self, spent: float, now: float) -> float:
+        """Return how long to wait before the next piece of work, after one that took so long."""
+        if spent < self.MOMENT:
+            return 0.0
+        self._free = max(self._free, now) + spent * self._pause
+        return min(self.LONGEST, self._free - now)

@@ -21,14 +21,16 @@ from anyio.abc import TaskGroup
 
 from placet.approval.outcome import ASKER_GONE
 from placet.cordis.host.errors import HalfRaised, LineBroken, Refusal
-from placet.cordis.host.limits import LONGEST_LINE, Bucket, Limits
+from placet.cordis.host.limits import LONGEST_LINE, Bucket, Limits, Share
 from placet.kernel.signal import AbortSignal
 from placet.session.codec import dumps, lossless
 from placet.session.errors import NotLossless
 
 _READ = 1 << 16
-_AT_ONCE = 32 << 10
+_AT_ONCE = 8 << 10
 """Bytes of a message that are parsed without leaving the event loop."""
+_SHARE = Share(0.25)
+"""What all halves of this process may take of its time with what they say."""
 
 Message = dict[str, Any]
 Serve = Callable[[str, Message, AbortSignal], Awaitable[Any]]
@@ -50,7 +52,8 @@ class Line:
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._serving: dict[int, AbortSignal] = {}
         self._unsent: deque[bytes] = deque()
-        self._something = asyncio.Event()
+        self._unread = 0
+        self._something, self._room = asyncio.Event(), asyncio.Event()
         self._closed = False
 
     async def run(self) -> None:
@@ -106,19 +109,35 @@ class Line:
         if len(text) >= LONGEST_LINE:
             raise Refusal("too-large", f"the message has {len(text)} bytes; the limit is {LONGEST_LINE - 1}")
         self._unsent.append(text + b"\n")
+        self._unread += len(text)
         self._something.set()
 
     async def _send_all(self) -> None:
-        with suppress(OSError):  # one that is gone is found out by who reads
+        try:
             while True:
                 while self._unsent:
-                    await self._loop.sock_sendall(self._line, self._unsent.popleft())
+                    message = self._unsent.popleft()
+                    await self._loop.sock_sendall(self._line, message)
+                    self._unread -= len(message) - 1
+                    self._room.set()
                 self._something.clear()
                 await self._something.wait()
+        except OSError:
+            pass  # one that is gone is found out by who reads
+        finally:
+            self._unread = 0
+            self._room.set()
+
+    async def _heard_again(self) -> None:
+        """Who does not read what it is told is not heard: its wishes would fill the memory with answers."""
+        while self._unread > LONGEST_LINE:
+            self._room.clear()
+            await self._room.wait()
 
     async def _hear_all(self, group: TaskGroup) -> None:
         heard = bytearray()
         while True:
+            await self._heard_again()
             try:
                 data = await self._loop.sock_recv(self._line, _READ)
             except OSError:
@@ -133,7 +152,9 @@ class Line:
                     raise LineBroken(f"it sent a message of more than {LONGEST_LINE} bytes")
                 text = bytes(heard[:end])
                 del heard[: end + 1]
-                self._take(await _parsed(text), group)
+                message, spent = await _parsed(text)
+                self._take(message, group)
+                await asyncio.sleep(_SHARE.pause(spent, time.monotonic()))
             if len(heard) >= LONGEST_LINE:
                 raise LineBroken(f"it sent a message of more than {LONGEST_LINE} bytes")
 
@@ -148,7 +169,8 @@ class Line:
             raise LineBroken("it sent placet something that is no message")
         if number is None:
             if method == "cancel":
-                signal = self._serving.get(params.get("id", 0))
+                asked = params.get("id")
+                signal = self._serving.get(asked) if isinstance(asked, int) else None
                 if signal is not None:
                     signal.abort(ASKER_GONE)
             else:
@@ -187,12 +209,13 @@ class Line:
             self.send({"jsonrpc": "2.0", "id": number, "error": {"code": refusal.code, "message": refusal.text}})
 
 
-async def _parsed(text: bytes) -> Message:
+async def _parsed(text: bytes) -> tuple[Message, float]:
     return _parse(text) if len(text) <= _AT_ONCE else await to_thread.run_sync(_parse, text)
 
 
-def _parse(text: bytes) -> Message:
-    """Return the message. Raises `LineBroken` for what is none."""
+def _parse(text: bytes) -> tuple[Message, float]:
+    """Return the message, and the seconds that it took. Raises `LineBroken` for what is none."""
+    began = time.thread_time()
     try:
         value = json.loads(text)
         lossless(value)
@@ -200,4 +223,4 @@ def _parse(text: bytes) -> Message:
         raise LineBroken("it sent placet something that is no JSON that can be kept") from failure
     if not isinstance(value, dict):
         raise LineBroken("it sent placet something that is no message")
-    return value
+    return value, time.thread_time() - began

@@ -48,9 +48,15 @@ def everyone() -> Iterator[Seen]:
 
 
 def count_seen_by(pid: int) -> int:
-    """How many processes there are in the process's own view of the machine; 0 if it is gone. Quick, however many."""
+    """How many processes there are in the process's own view of the machine. Quick, however many.
+
+    0 if it is gone, or has no view of its own yet: for a moment at its start it sees those of the whole machine.
+    """
+    view = os.path.join("/proc", str(pid), "root", "proc")
     try:
-        return sum(name.isdigit() for name in os.listdir(os.path.join("/proc", str(pid), "root", "proc")))
+        if os.stat(view).st_dev == os.stat("/proc").st_dev:
+            return 0
+        return sum(name.isdigit() for name in os.listdir(view))
     except OSError:
         return 0
 
