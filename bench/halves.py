@@ -32,6 +32,7 @@ from placet.cordis.service import Cordis
 from placet.kernel.clock import SYSTEM_CLOCK
 from placet.kernel.signal import AbortSignal
 from placet.sandbox import Backend, Bubblewrap, Landlock, Sandbox, SandboxMode, Selection, Workdir
+from placet.sandbox.linux import awaited
 from placet.session import Draft, Lease, SessionId, SessionLog, keys, new_id
 from placet.session.stores.sqlite import SqliteStore
 from placet.tools import Pipeline, Registry
@@ -118,14 +119,10 @@ async def _world(folder: Path, backend: Callable[[Path], Backend]) -> AsyncItera
 
 
 async def _bare() -> None:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-I", "-S", "-c", ANSWER, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert process.stdin is not None and process.stdout is not None
-    process.stdin.write(b"hello\n")
-    assert await process.stdout.readline() == b"hello\n"
-    process.kill()
-    await process.wait()
+    with awaited.hidden():
+        words = [sys.executable, "-I", "-S", "-c", ANSWER]
+        done = subprocess.run(words, input=b"hello\n", capture_output=True, check=True)
+    assert done.stdout.startswith(b"hello")
 
 
 async def _timed(what: Callable[[], Awaitable[None]]) -> float:
