@@ -51,12 +51,16 @@ def lossless(value: Any, path: str = "$") -> None:
     That rules out NaN, infinities, -0.0, integers beyond 2^53 - 1, keys that are no text, anything but the JSON types,
     a surrogate pair held as two characters, and nesting beyond 100 levels (so also cycles).
     """
-    _check(value, path, 0)
+    _check(value, (None, path), 0)
 
 
-def _check(value: Any, path: str, depth: int) -> None:
+_Path = tuple[Any, str | int]
+"""Where a value stands: the path of what holds it, and its key or place there. A text is made of it only on failure."""
+
+
+def _check(value: Any, path: _Path, depth: int) -> None:
     if depth > MAX_DEPTH:
-        raise NotLossless(path[:200], f"nested deeper than {MAX_DEPTH} levels")
+        raise NotLossless(_told(path)[:200], f"nested deeper than {MAX_DEPTH} levels")
     match value:
         case None | bool():
             return
@@ -64,26 +68,34 @@ def _check(value: Any, path: str, depth: int) -> None:
             _check_text(value, path)
         case int():
             if not -MAX_INT <= value <= MAX_INT:
-                raise NotLossless(path, "an integer beyond 2^53 - 1")
+                raise NotLossless(_told(path), "an integer beyond 2^53 - 1")
         case float():
             if not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0):
-                raise NotLossless(path, f"{value} is no JSON number")
+                raise NotLossless(_told(path), f"{value} is no JSON number")
         case list():
             for index, item in enumerate(value):
-                _check(item, f"{path}[{index}]", depth + 1)
+                _check(item, (path, index), depth + 1)
         case dict():
             for name, item in value.items():
                 if not isinstance(name, str):
-                    raise NotLossless(path, f"a key that is no text: {name!r:.80}")
+                    raise NotLossless(_told(path), f"a key that is no text: {name!r:.80}")
                 _check_text(name, path)
-                _check(item, f"{path}.{name}", depth + 1)
+                _check(item, (path, name), depth + 1)
         case _:
-            raise NotLossless(path, f"{type(value).__name__} is no JSON type")
+            raise NotLossless(_told(path), f"{type(value).__name__} is no JSON type")
 
 
-def _check_text(text: str, path: str) -> None:
+def _check_text(text: str, path: _Path) -> None:
     if not text.isascii() and _SPLIT_PAIR.search(text):
-        raise NotLossless(path, "a surrogate pair held as two characters")
+        raise NotLossless(_told(path), "a surrogate pair held as two characters")
+
+
+def _told(path: _Path) -> str:
+    """The path as a text."""
+    within, at = path
+    if within is None:
+        return str(at)
+    return f"{_told(within)}[{at}]" if isinstance(at, int) else f"{_told(within)}.{at}"
 
 
 def dumps(value: Any) -> str:

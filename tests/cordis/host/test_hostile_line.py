@@ -1,0 +1,106 @@
+"""What a half says on its line by itself, past the program around it: the server goes on, and ends are told."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import anyio
+import pytest
+
+from placet.cordis.host import Limits
+from placet.cordis.host.half import Half
+from tests.cordis.host.house import HostHouse, host_house
+
+pytestmark = pytest.mark.anyio
+
+RAW = """
+import asyncio, json, os, select
+
+def raw(value):
+    data, fd = json.dumps(value, separators=(",", ":")).encode() + b"\\n", harness._half.line._fd
+    while data:
+        try:
+            data = data[os.write(fd, data):]
+        except BlockingIOError:
+            select.select([], [fd], [], 1)
+
+"""
+
+
+async def beats(half: Half, seconds: float) -> float:
+    """Return the longest pause of the event loop, until the time is over or the half is."""
+    worst, last = 0.0, time.monotonic()
+    end = last + seconds
+    while last < end and not half.over.is_set():
+        await anyio.sleep(0.01)
+        now = time.monotonic()
+        worst, last = max(worst, now - last), now
+    return worst
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["[0] * 16_000", '{"k" * 16_000: [0] * 8_000}', "[0] * 500_000", '{"k" * 500_000: [0] * 250_000}'],
+    ids=["many", "long-key", "large", "large-and-long-key"],
+)
+async def test_messages_that_are_slow_to_read_leave_the_server_its_time(host: HostHouse, value: str) -> None:
+    half = await host.start(
+        RAW
+        + f"""
+async def apply(ctx):
+    async def go():
+        while True:
+            raw({{"method": "any", "params": {{"a": {value}}}}})
+            await asyncio.sleep(0.01)
+    ctx.timer.after(0.1, go)
+"""
+    )
+    assert await beats(half, 3) < 3
+
+
+async def test_who_does_not_read_is_not_heard_and_its_answers_do_not_pile_up(
+    tmp_path: Path, needs_bubblewrap: str
+) -> None:
+    async with host_house(tmp_path, "bubblewrap", Limits(ping=0.1, silence=4.0)) as host:
+        half = await host.start(
+            RAW
+            + """
+async def apply(ctx):
+    fat = {"type": "object", "properties": {"a": {"type": "string", "description": "x" * 30_000}}}
+    for number in range(28):
+        await harness.tool(f"t{number}", "d", fat, lambda a: 1)
+
+    def go():
+        asyncio.get_running_loop().remove_reader(harness._half.line._fd)
+        number = 1_000
+        while True:
+            for _ in range(20):
+                number += 1
+                raw({"id": number, "method": "tools.list", "params": {}})
+            for guess in range(1, 200):
+                raw({"id": guess, "result": None})
+            select.select([], [], [], 1)
+    ctx.timer.after(0.1, go)
+"""
+        )
+        with anyio.fail_after(60):
+            while not half.over.is_set():
+                assert half._line._unread < 64 << 20
+                await anyio.sleep(0.05)
+        assert "it did not answer" in host.ended[-1].message
+
+
+@pytest.mark.parametrize("number", ["[]", "{}", "None", '"1"', "1.5", "True"])
+async def test_whatever_it_wants_to_cancel_it_lives_on(host: HostHouse, number: str) -> None:
+    half = await host.start(
+        RAW
+        + f"""
+async def apply(ctx):
+    harness.handle("go", lambda args: raw({{"method": "cancel", "params": {{"id": {number}}}}}))
+    harness.handle("here", lambda args: "here")
+"""
+    )
+    await half.invoke("go", None)
+    assert await half.invoke("here", None) == "here"
+    assert host.ended == []
