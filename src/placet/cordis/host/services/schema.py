@@ -11,6 +11,8 @@ from typing import Any
 from placet.session.codec import dumps
 
 LARGEST, DEEPEST = 32 << 10, 12
+MOST_WORK = 100_000
+"""Comparisons in the check of one call: both its arguments and the schema are the agent's."""
 _TYPES: Mapping[str, Callable[[Any], bool]] = {
     "object": lambda v: isinstance(v, dict),
     "array": lambda v: isinstance(v, list),
@@ -84,8 +86,33 @@ def _wrong_parts(schema: dict[str, Any], path: str, depth: int) -> str | None:
     return next((wrong for inner, where in parts if (wrong := _wrong(inner, where, depth + 1))), None)
 
 
-def misfit(value: Any, schema: dict[str, Any], path: str = "arguments") -> str | None:
+class _TooMuch(Exception):
+    """The check has become too long."""
+
+
+class _Work:
+    """Counts the comparisons of one check."""
+
+    def __init__(self) -> None:
+        self._left = MOST_WORK
+
+    def take(self, much: int) -> None:
+        """Raise `_TooMuch` once there is nothing left."""
+        self._left -= much
+        if self._left < 0:
+            raise _TooMuch
+
+
+def misfit(value: Any, schema: dict[str, Any]) -> str | None:
     """Return what about a value does not follow a sound schema, with the path to it, or None."""
+    try:
+        return _misfit(value, schema, "arguments", _Work())
+    except _TooMuch:
+        return "arguments have too many parts for this tool's schema; call it with fewer at once"
+
+
+def _misfit(value: Any, schema: dict[str, Any], path: str, work: _Work) -> str | None:
+    work.take(1 + len(schema.get("enum", ())))
     kinds = schema.get("type")
     if kinds is not None:
         names = kinds if isinstance(kinds, list) else [kinds]
@@ -96,33 +123,33 @@ def misfit(value: Any, schema: dict[str, Any], path: str = "arguments") -> str |
     if "const" in schema and not _same(value, schema["const"]):
         return f"{path} must be {dumps(schema['const'])[:200]}"
     choices = schema.get("anyOf")
-    if choices and all(misfit(value, choice, path) for choice in choices):
-        return misfit(value, choices[0], path)
+    if choices and all(_misfit(value, choice, path, work) for choice in choices):
+        return _misfit(value, choices[0], path, work)
     if isinstance(value, dict):
-        return _misfit_object(value, schema, path)
+        return _misfit_object(value, schema, path, work)
     if isinstance(value, list):
-        return _misfit_list(value, schema, path)
+        return _misfit_list(value, schema, path, work)
     return _misfit_plain(value, schema, path)
 
 
-def _misfit_object(value: dict[str, Any], schema: dict[str, Any], path: str) -> str | None:
+def _misfit_object(value: dict[str, Any], schema: dict[str, Any], path: str, work: _Work) -> str | None:
     properties, more = schema.get("properties", {}), schema.get("additionalProperties", True)
     for name in schema.get("required", []):
         if name not in value:
             return f"{path}.{name} is missing"
     for name, inner in value.items():
         if name in properties:
-            wrong = misfit(inner, properties[name], f"{path}.{name}")
+            wrong = _misfit(inner, properties[name], f"{path}.{name:.40}", work)
         elif more is False:
             wrong = f"{path}.{name:.40} is not known; the names are {', '.join(properties) or 'none'}"
         else:
-            wrong = misfit(inner, more, f"{path}.{name}") if isinstance(more, dict) else None
+            wrong = _misfit(inner, more, f"{path}.{name:.40}", work) if isinstance(more, dict) else None
         if wrong is not None:
             return wrong
     return None
 
 
-def _misfit_list(value: list[Any], schema: dict[str, Any], path: str) -> str | None:
+def _misfit_list(value: list[Any], schema: dict[str, Any], path: str, work: _Work) -> str | None:
     if len(value) < schema.get("minItems", 0):
         return f"{path} needs at least {schema['minItems']} items"
     if len(value) > schema.get("maxItems", len(value)):
@@ -130,7 +157,7 @@ def _misfit_list(value: list[Any], schema: dict[str, Any], path: str) -> str | N
     items = schema.get("items")
     if items is None:
         return None
-    wrongs = (misfit(inner, items, f"{path}[{index}]") for index, inner in enumerate(value))
+    wrongs = (_misfit(inner, items, f"{path}[{index}]", work) for index, inner in enumerate(value))
     return next((wrong for wrong in wrongs if wrong is not None), None)
 
 
