@@ -12,6 +12,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     license: { fileName: "licenses.md" },
-    chunkSizeWarningLimit: 700,
+    chunkSizeWarningLimit: 850,
   },
 });
