@@ -135,6 +135,16 @@ async def test_k2_a_start_that_does_not_return_is_ended_by_its_bound(tmp_path: P
         assert "its code did not load within 2 seconds" in spins.message
 
 
+async def test_a_start_waits_for_a_run_that_has_the_workspace_alone_and_says_so(
+    tmp_path: Path, needs_bubblewrap: str
+) -> None:
+    async with host_house(tmp_path, "bubblewrap", replace(QUICK, start=2.0)) as house:
+        with house.sandbox.alone(house.folder):
+            failure = await house.fails("async def apply(ctx): pass")
+        assert "a signed script has the workspace to itself now" in failure.message
+        assert (await house.start("async def apply(ctx): pass")).status == "running"
+
+
 async def test_calls_that_never_return_are_bounded_in_number_and_end_with_the_half(host: HostHouse) -> None:
     half = await host.start(
         "import asyncio\nasync def apply(ctx):\n    harness.handle('never', lambda args: asyncio.Event().wait())"

@@ -90,7 +90,7 @@ class Half:
         self._diagnoses = Bucket(limits.diagnoses, now)
         self._told: object = None
         self._news = anyio.Event()
-        self.known = False
+        self.known = self._sent = False
 
     @property
     def provides(self) -> tuple[str, ...]:
@@ -112,6 +112,7 @@ class Half:
     def start(self) -> None:
         """Send the source."""
         self._offices.begin(self)
+        self._sent = True
         facts = self.facts
         words = {
             "plugin": facts.plugin,
@@ -137,6 +138,9 @@ class Half:
     def overdue(self) -> HostFailed:
         """Word that it did not come up in time."""
         seconds = f"{self.limits.start:g} seconds"
+        if not self._sent:
+            why = "a signed script has the workspace to itself now; try again when it is done"
+            return HostFailed(Phase.HOST_LOAD, f"it was not started within {seconds}: {why}")
         if self._applying_since is None:
             return HostFailed(Phase.HOST_LOAD, f"its code did not load within {seconds}: its top level blocks")
         why = "start what takes long with ctx.timer.after(0.1, fn)"
