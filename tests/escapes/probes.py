@@ -135,6 +135,8 @@ attempt("device: core pattern", lambda: os.close(os.open("/proc/sys/kernel/core_
 attempt("device: sysfs", lambda: os.close(os.open("/sys/kernel/mm/transparent_hugepage/enabled", os.O_WRONLY)))
 attempt("device: terminal", lambda: os.close(os.open("/dev/tty", os.O_RDWR)))
 attempt("device: pseudo terminals", lambda: os.close(os.open(arena["terminal"], os.O_RDWR)))
+attempt("device: what is typed in a terminal", lambda: os.close(os.open(arena["terminal"], os.O_RDONLY | os.O_NOCTTY)))
+attempt("device: what is on the disk", lambda: os.close(os.open("/dev/vda", os.O_RDONLY)))
 in_child("mount: writable root", lambda: mount(None, b"/", None, 32 | 4096))
 in_child("mount: bind", lambda: mount(OUT.encode(), (WS + "/sub").encode(), None, 4096))
 in_child("mount: umount", lambda: call(166 if IS_X86 else 39, b"/mnt", 2))
