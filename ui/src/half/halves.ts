@@ -11,6 +11,8 @@ const START = 5_000;
 const LOSSES = 2;
 /** Halves that start at the same time; others wait for their turn. */
 const STARTS = 4;
+/** Milliseconds after which another cell is made ready, when the one that was ready has been used. */
+const REWARM = 700;
 
 export interface HalfState {
   readonly state: "loading" | "running" | "waiting" | "failed";
@@ -217,6 +219,7 @@ export class Halves implements HalfKeeper {
       const cell = this.spare;
       this.spare = null;
       half.start(cell);
+      if (cell) setTimeout(() => this.warm(), REWARM); // who is asked once is often asked again
       this.expect(half);
     }
   }

@@ -23,12 +23,12 @@ export class Plugins {
   ) {}
 
   hear(event: LogEvent): void {
-    if (event.type !== "cordis/called") this.ledger.soon("plugins", 60, () => void this.load());
+    if (event.type !== "cordis/called") this.ledger.soon("plugins", 20, () => void this.load());
   }
 
   forget(session: string): void {
     this.ledger.set({ plugins: this.ledger.now.plugins?.filter((one) => one.session !== session) ?? null });
-    this.ledger.soon("plugins", 60, () => void this.load());
+    this.ledger.soon("plugins", 20, () => void this.load());
   }
 
   /** Reads the inventory; what is asked for during a reading is read once more after it, so that the last word is the newest. */
