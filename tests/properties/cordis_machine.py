@@ -8,8 +8,10 @@ at in the moment in which it is made.
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
@@ -22,6 +24,7 @@ from placet.cordis.definition import Definition, Package
 from placet.cordis.registry import Plugin
 from placet.cordis.vocabulary import AttemptStatus, PluginId, RunId
 from placet.session import Lease, SessionLog, Store, StoreError
+from placet.session.stores.sqlite import SqliteStore
 from placet.testing.facts import appended, new_session, yes
 from placet.testing.faults import Fault, FaultyStore
 from tests.cordis.world import AGENT, CLIENT, PANEL, CordisWorld
@@ -46,6 +49,7 @@ class CordisMachine(RuleBasedStateMachine):
     """One plugin, three packages (one without a client half), two pages."""
 
     runner: asyncio.Runner
+    folder: Path
     store: Store
 
     def do(self, work: Coroutine[Any, Any, Any]) -> Any:
@@ -67,6 +71,7 @@ class CordisMachine(RuleBasedStateMachine):
         self.pages = (Page(), Page())
         self.number, self.process = 0, 0
         self.tasks: list[asyncio.Task[None]] = []
+        self.store = self.runner.run(SqliteStore.open(self.folder / f"{secrets.token_hex(8)}.db"))
         self.faulty = FaultyStore(self.store)
         self.watched = Watched(self.faulty, self.sins)
         self.do(self._begin())
@@ -77,7 +82,7 @@ class CordisMachine(RuleBasedStateMachine):
         lease = await self.store.acquire(session, "worker", yes)
         assert isinstance(lease, Lease)
         opened = await SessionLog.open(self.store, session)
-        self.world = CordisWorld(self.watched, session, lease, opened, self.folder)  # type: ignore[attr-defined]
+        self.world = CordisWorld(self.watched, session, lease, opened, self.folder)
         self.world.clock = QuickClock()
         await self._serve()
         self.packages: list[Package] = []
@@ -314,12 +319,15 @@ class CordisMachine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_forbidden_has_happened(self) -> None:
-        assert getattr(self, "sins", []) == []
+        assert getattr(self, "sins", []) == [], self.sins
 
     def teardown(self) -> None:
         if hasattr(self, "serving"):
-            self.runner.run(self._calm())
-            assert self.sins == []
+            try:
+                self.runner.run(self._calm())
+            finally:
+                self.runner.run(self.store.aclose())
+            assert self.sins == [], self.sins
 
     async def _calm(self) -> None:
         """Let every start come up; then what is in the log, what lives and what was told agree."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from placet.session.stores.sqlite import SqliteStore
 from tests.properties.cordis_machine import CordisMachine
 
 SOAK = os.environ.get("PLACET_SOAK") == "1"
@@ -17,12 +16,11 @@ SOAK = os.environ.get("PLACET_SOAK") == "1"
 
 def test_the_rules_of_a_plugin_hold_whatever_happens(tmp_path: Path) -> None:
     with asyncio.Runner() as runner:
-        store = runner.run(SqliteStore.open(tmp_path / "placet.db"))
 
         class Machine(CordisMachine):
             pass
 
-        Machine.runner, Machine.store, Machine.folder = runner, store, tmp_path  # type: ignore[attr-defined]
+        Machine.runner, Machine.folder = runner, tmp_path
         run_state_machine_as_test(
             Machine,
             settings=settings(
@@ -33,4 +31,3 @@ def test_the_rules_of_a_plugin_hold_whatever_happens(tmp_path: Path) -> None:
                 suppress_health_check=list(HealthCheck),
             ),
         )
-        runner.run(store.aclose())

@@ -9,17 +9,18 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import anyio
 
 from placet.cordis import events as log
 from placet.cordis.attempt import Attempt
 from placet.cordis.definition import Code
-from placet.cordis.events import By, Fault, Offer, RunIds
+from placet.cordis.events import By, Fault, Offer
 from placet.cordis.host.port import Cause, Ended, HostFailed, HostHalf, HostHalves, RunFacts
 from placet.cordis.registry import Plugin
 from placet.cordis.running.ledger import Ledger
+from placet.cordis.running.live import Live
 from placet.cordis.running.outcome import Outcomes
 from placet.cordis.running.writing import Writer
 from placet.cordis.vocabulary import AttemptStatus, Detail, Phase, RunId
@@ -36,25 +37,6 @@ _CHANGED = "the stored code is not what its digest says: it was changed after it
 
 CHANGES_APART = 0.25
 """Seconds between two words on what a half offers."""
-
-
-@dataclass(slots=True, eq=False)
-class Live:
-    """A run of this process while anything of it may live. `quiet` means that a call's result tells the outcome."""
-
-    ids: RunIds
-    session: SessionId
-    mode: SandboxMode
-    quiet: bool = False
-    half: HostHalf | None = None
-    ending: bool = False
-    changes: int = 0
-    looking: bool = False
-    changing: anyio.Lock = field(default_factory=anyio.Lock)
-    noticed: Ended | None = None
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    up: anyio.Event = field(default_factory=anyio.Event)
-    """Set once the start is over, one way or the other."""
 
 
 class Activation:
@@ -128,6 +110,9 @@ class Activation:
             return
         if not await self._retract_older(plugin):
             await self._fail(live, Phase.HOST_LOAD, Fault(_ELSEWHERE))
+            return
+        _, now = await self.outcomes.look(live.ids)
+        if now is None or now.status is not AttemptStatus.STARTING_HOST:
             return
         try:
             await self._start_host(live, code)
@@ -333,7 +318,8 @@ class Activation:
 
     def forget(self, live: Live) -> None:
         """Let go of a run whose end is written, or cannot be; before that nobody may take it for lost."""
-        self.runs.pop(live.ids.run, None)
+        if self.runs.get(live.ids.run) is live:
+            del self.runs[live.ids.run]
 
     async def _died(self, live: Live) -> None:
         """Settle the death of a host half, in whichever status its run is."""

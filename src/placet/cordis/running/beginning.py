@@ -16,10 +16,11 @@ from placet.cordis.attempt import Attempt
 from placet.cordis.errors import Overtaken
 from placet.cordis.events import By
 from placet.cordis.registry import Plugin
-from placet.cordis.running.activation import Activation, Live
+from placet.cordis.running.activation import Activation
 from placet.cordis.running.defining import call_key
 from placet.cordis.running.ending import Ending
 from placet.cordis.running.ledger import Ledger
+from placet.cordis.running.live import Live
 from placet.cordis.running.tasks import Tasks
 from placet.cordis.running.writing import Writer
 from placet.cordis.vocabulary import (

@@ -12,8 +12,9 @@ from placet.cordis.attempt import Attempt
 from placet.cordis.events import Fault
 from placet.cordis.host.port import Diagnosis, InvokeFailed
 from placet.cordis.registry import Plugin
-from placet.cordis.running.activation import Activation, Live
+from placet.cordis.running.activation import Activation
 from placet.cordis.running.ledger import Ledger
+from placet.cordis.running.live import Live
 from placet.cordis.running.writing import Writer
 from placet.cordis.vocabulary import AttemptStatus, Detail, Half, InvokeFailure, Phase, PluginId, RunId
 
