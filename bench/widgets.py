@@ -1,5 +1,6 @@
-"""What a person sees of browser halves: from the yes to the widget, from a press to its picture, and among twenty of them."""
+"""Browser halves as a person sees them: from the yes to the widget, a press, and twenty of them at once."""
 
+# ruff: noqa: E501 - the long lines are programs of the page
 from __future__ import annotations
 
 import json
@@ -127,10 +128,17 @@ def measure(browser: Browser, link: str, home: Path) -> None:
     over = [agree(page, number) for number in range(1, PLUGINS + 1)]
     bare = host_starts(home, session)
     over_host = [waited - bare[number] for number, waited in enumerate(over)]
-    print_count("yes to widget painted, over the bare host start", statistics.median(over_host), "ms", aim="at most 250 ms")
+    print_count(
+        "yes to widget painted, over the bare host start", statistics.median(over_host), "ms", aim="at most 250 ms"
+    )
     presses = page.evaluate(PRESS, ["widget-1", PRESSES])
     print_count("press in a half to painted", statistics.median(presses), "ms", aim="below 20 ms")
-    print_count(f"longest task of the page, typing and scrolling among {PLUGINS} halves", longest(page), "ms", aim="at most 100 ms")
+    print_count(
+        f"longest task of the page, typing and scrolling among {PLUGINS} halves",
+        longest(page),
+        "ms",
+        aim="at most 100 ms",
+    )
 
 
 def agree(page: Page, number: int) -> float:
@@ -148,7 +156,9 @@ def agree(page: Page, number: int) -> float:
     expect(sheet.locator(".acts[data-armed]")).to_be_visible(timeout=30_000)
     sheet.locator(".act").filter(has_text="This version").click()
     expect(page.locator(".half:not(.empty)")).to_have_count(number, timeout=30_000)
-    handle = page.evaluate("new Promise((done) => { const look = () => drawn ? done(drawn - signed) : setTimeout(look, 10); look(); })")
+    handle = page.evaluate(
+        "new Promise((done) => { const look = () => drawn ? done(drawn - signed) : setTimeout(look, 10); look(); })"
+    )
     return float(handle)
 
 
@@ -160,7 +170,7 @@ def host_starts(home: Path, session: str) -> list[float]:
 
 
 def longest(page: Page) -> float:
-    """The longest task while somebody types and scrolls for some seconds; 50 ms where there was none that counts as long."""
+    """The longest task while somebody types and scrolls; 50 ms where there was none that counts as long."""
     page.evaluate(
         "globalThis.tasks = [50]; new PerformanceObserver((all) => tasks.push(...all.getEntries().map((one) => one.duration))).observe({ type: 'longtask' }); 0"
     )

@@ -92,7 +92,7 @@ const ways = {
 """
 
 
-def test_attack_17_no_way_to_the_network_or_to_any_store_is_left_in_a_half(stage: Stage, ear: Ear) -> None:
+def test_l5_attack_17_no_way_to_the_network_or_to_any_store_is_left_in_a_half(stage: Stage, ear: Ear) -> None:
     tcp, udp = ear.ports
     stage.play(
         WAYS.replace("TCP", str(tcp)).replace("UDP", str(udp))

@@ -78,9 +78,9 @@ def _presses(page: Page) -> int:
         (FORGE % '["consent","yes"]', "cannot be"),
         (FORGE % '["register",9,"__proto__","",0,9]', "cannot be"),
     ],
-    ids="loop microtasks regex 20-MB no-json no-word forged-op forged-node forged-consent forged-seat".split(),
+    ids=["loop", "microtasks", "regex", "20-MB", "no-json", "no-word", "op", "node", "consent", "seat"],
 )
-def test_l20_a_half_that_does_harm_is_cut_off_and_reported_and_the_rest_goes_on(
+def test_attack_19_a_half_that_does_harm_is_cut_off_and_reported_and_the_rest_goes_on(
     stage: Stage, harm: str, words: str
 ) -> None:
     started = time.monotonic()
@@ -124,7 +124,7 @@ return e("List", null, Array.from({length: 500}, (_, i) => e("Text", {key: i}, `
     stage.stop()
 
 
-def test_a_million_lines_on_the_console_cost_nothing(stage: Stage) -> None:
+def test_l9_a_million_lines_on_the_console_cost_nothing(stage: Stage) -> None:
     assert (
         stage.play("return () => { for (let i = 0; i < 1e5; i += 1) console.log('line ' + i); };")["status"]
         == "running"
@@ -220,7 +220,7 @@ return e("Stack", null, e("Text", {heading: true, size: "large"}, "Allow full ac
     stage.stop()
 
 
-def test_m6_halves_of_a_stopped_run_leave_nothing_behind(stage: Stage) -> None:
+def test_l19_halves_of_a_stopped_run_leave_nothing_behind(stage: Stage) -> None:
     stage.play(widget('styles.insert(".a { color: #123456 }"); return e("Text", {className: "a"}, "gone soon");'))
     expect(stage.page.get_by_text("gone soon")).to_be_visible()
     stage.stop()

@@ -191,9 +191,21 @@ def test_l4_l6_l18_what_fails_is_told_with_its_stage_and_the_way_out(
     assert words in attempt["error"]["message"]
 
 
-def test_k20_a_half_that_injects_what_is_not_there_waits(stage: Stage) -> None:
+def test_i20_a_half_that_injects_what_is_not_there_waits(stage: Stage) -> None:
     attempt = stage.play("return {inject: ['weather'], apply() { throw new Error('too early'); }};")
     assert (attempt["status"], attempt["client"]["waitingFor"]) == ("waiting", ["weather"])
+
+
+def test_l27_every_open_page_has_an_instance_of_its_own_and_the_first_word_counts(stage: Stage) -> None:
+    other = stage.home.open(stage.session)
+    expect(other.get_by_text("Connected to this machine")).to_be_attached()
+    assert stage.play(widget(COUNTER))["status"] == "running"
+    for page in (stage.page, other):
+        expect(page.get_by_text("pressed 0")).to_be_visible()
+    stage.page.get_by_role("button", name="Press").click()
+    expect(stage.page.get_by_text("pressed 1")).to_be_visible()
+    expect(other.get_by_text("pressed 0")).to_be_visible()
+    other.close()
 
 
 def test_l1_a_reload_brings_nothing_back_and_the_panel_loads_it_here(stage: Stage) -> None:

@@ -71,7 +71,7 @@ test("l7 only plain JSON goes to the host half, and what does not is named with 
     expect(() => lossless(value, "args")).toThrow(words);
 });
 
-test("l10 k9 a service is a property where it was declared, and `get` reaches it without", () => {
+test("l10 l11 k9 a service is a property where it was declared, and `get` reaches it without", () => {
   const services = { slots: {}, timer: { timeout: () => 1 } };
   const plain = makeContext(services, new Events(half()), new Set()) as Record<string, never> & { get: (name: string) => unknown };
   expect(plain.get("slots")).toBe(services.slots);
