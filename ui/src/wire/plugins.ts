@@ -3,6 +3,7 @@ import { newKey } from "./key";
 import type { Reader } from "./reader";
 import type { Json, LogEvent, PluginView } from "./shapes";
 import type { Ledger } from "./state";
+import { Turns } from "./turns";
 import type { ClientSource, HalfFailure, Invoked, PackageText, PluginEnded, Plugins as Inventory, RunReceipt, Taken, Verdict } from "./types";
 
 /** What kept a gesture from being done, in the server's words; empty where there was no answer. */
@@ -15,6 +16,7 @@ export interface Undone {
 export class Plugins {
   private reading: Promise<void> | null = null;
   private stale = false;
+  private readonly turns = new Turns();
 
   constructor(
     private readonly client: Client,
@@ -108,7 +110,8 @@ export class Plugins {
 
   /** Calls a method of the host half; what refuses it has a code of the contract. */
   async invoke(plugin: string, run: string, method: string, args: Json): Promise<Json> {
-    return (await this.client.post<Invoked>(`/api/plugins/${plugin}/invoke`, { run, method, args })).value as Json;
+    const answer = await this.turns.take(plugin, () => this.client.post<Invoked>(`/api/plugins/${plugin}/invoke`, { run, method, args }));
+    return answer.value as Json;
   }
 }
 
