@@ -242,3 +242,23 @@ async def test_a_half_dies_with_a_server_that_is_killed(backend: str, tmp_path: 
     with anyio.fail_after(30):
         while not processes.gone(seen):  # noqa: ASYNC110 - no event tells the end of a stranger
             await anyio.sleep(0.02)
+
+
+async def test_a_fault_of_placets_own_ends_the_half_and_tells_it(
+    host: HostHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        raise RuntimeError("no such room")
+
+    monkeypatch.setattr(host, "_changed", broken)
+    half = await host.start(
+        """
+        async def apply(ctx):
+            async def later():
+                harness.handle("more", lambda args: None)
+            ctx.timer.after(0.05, later)
+        """
+    )
+    ended = await host.end_of(half)
+    assert (ended.cause, ended.message) == (Cause.CRASHED, "placet lost the plugin by a fault of its own")
+    assert host.halves.living() == ()

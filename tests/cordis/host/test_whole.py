@@ -28,6 +28,12 @@ async def apply(ctx):
         return ran["stdout"]["text"].strip()
     harness.tool("wider", "Looks outside.", {"type": "object", "properties": {}}, wider)
 """
+FAILS_LATER = """
+async def apply(ctx):
+    async def late():
+        raise KeyError("no such thing")
+    ctx.timer.every(0.2, late)
+"""
 ADA = Who(WhoKind.PERSON, "Ada", "ada")
 
 
@@ -116,3 +122,13 @@ async def test_a_server_killed_while_a_plugins_card_is_open_recovers_by_the_tabl
         assert (await verify(placet.store)).well
         assert placet.halves.living() == ()
     assert processes.gone(half)
+
+
+async def test_i31_what_fails_in_a_running_half_reaches_the_log_and_the_agent_once(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        ids = value_of(await home.define(host=FAILS_LATER))
+        ran = value_of(await home.run(ids["pluginId"], ids["packageId"]))
+        told = await home.wait_for("cordis/diagnosed")
+        assert (told.data["run"], told.data["phase"]) == (ran["pluginRunId"], "handler")
+        assert "KeyError: 'no such thing'" in told.data["message"]
+        assert len(home.placet.halves.living()) == 1

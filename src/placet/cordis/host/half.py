@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -18,6 +19,8 @@ from placet.cordis.host.watch import Watch, cut
 from placet.cordis.vocabulary import HalfStatus, InvokeFailure, Phase
 from placet.kernel.signal import AbortSignal
 from placet.sandbox import Companion
+
+logger = logging.getLogger(__name__)
 
 _TOGETHER = 0.03
 _GONE = "the plugin is not running any more"
@@ -156,6 +159,11 @@ class Half:
                     group.start_soon(self._offices.follow, self)
                     for watch in (*self._watch.all(), self._applying, self._telling):
                         group.start_soon(self._until, watch)
+        except Exception:  # what placet cannot follow any more must not go on, nor end untold
+            logger.exception("plugin %s: run %s was lost", self.facts.plugin, self.facts.run)
+            self._ended = self._ended or Ended(
+                Cause.CRASHED, Phase.GUARD, "placet lost the plugin by a fault of its own"
+            )
         finally:
             with anyio.CancelScope(shield=True):
                 await self._clear()

@@ -171,7 +171,12 @@ class Activation:
             if live.up.is_set():
                 self._spawn(self._died, live)
 
-        live.half = await self._halves.start(facts, on_ended=ended, on_change=lambda: self._spawn(self._changed, live))
+        live.half = await self._halves.start(
+            facts,
+            on_ended=ended,
+            on_change=lambda: self._spawn(self._changed, live),
+            on_diagnosed=lambda diagnosis: self._spawn(self.diagnosed, ids.run, diagnosis),
+        )
 
     async def _ready(self, live: Live) -> None:
         """Say that the host half is up; where there is no client half that is the outcome."""
