@@ -1,7 +1,7 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Arming } from "./arming";
 
-/** Milliseconds between two looks: no multiple of a frame, so that what moves to and fro with every frame is seen moving. */
+/** Milliseconds between two looks where no frame is drawn, as in a page that lies behind another. */
 const LOOK = 37;
 
 interface Spot {
@@ -72,12 +72,17 @@ export const useArming = (place: RefObject<HTMLElement | null>, identity: string
     const watch = new ResizeObserver(check);
     if (place.current) watch.observe(place.current);
     const timer = setInterval(check, LOOK);
+    let frame = requestAnimationFrame(function look() {
+      check(); // with every frame, so that what moves to and fro between two of them is seen moving
+      frame = requestAnimationFrame(look);
+    });
     addEventListener("scroll", check, { capture: true, passive: true });
     addEventListener("resize", check);
     document.addEventListener("visibilitychange", shown);
     return () => {
       watch.disconnect();
       clearInterval(timer);
+      cancelAnimationFrame(frame);
       removeEventListener("scroll", check, { capture: true });
       removeEventListener("resize", check);
       document.removeEventListener("visibilitychange", shown);

@@ -20,6 +20,7 @@ class Allowance:
 
     def __init__(self, bounds: Bounds, group: Group | None, lookout: Lookout) -> None:
         self.bounds, self._group, self._lookout = bounds, group, lookout
+        self._killed_for: str | None = None
 
     @property
     def tasks(self) -> int:
@@ -49,9 +50,9 @@ class Allowance:
         return said
 
     def refused(self) -> str | None:
-        """What the kernel has refused to the command or has ended it for, in words."""
-        if self._group is None:
-            return None
+        """What the command was ended for, or the kernel has refused to it, in words."""
+        if self._group is None or self._killed_for is not None:
+            return self._killed_for
         if self._group.ended_for_memory():
             return self.bounds.too_large
         return self.bounds.too_many if self._group.refused_tasks() else None
@@ -70,6 +71,7 @@ class Allowance:
             if found is None and self._group is None:
                 found = self.bounds.exceeded(crowd.root)
             if found is not None:
+                self._killed_for = found  # before the end, which may be seen before the news of it
                 crowd.kill()
             return found
 
