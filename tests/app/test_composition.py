@@ -10,6 +10,7 @@ from placet.app.config import load
 from placet.app.errors import Refused
 from placet.app.serving import notices, services_of
 from placet.app.storage import dropped_from
+from placet.session.ids import SessionId
 
 pytestmark = pytest.mark.anyio
 
@@ -81,3 +82,15 @@ async def test_leaving_settles_nothing_and_unregisters(tmp_path: Path) -> None:
     async with open_placet(load(environ(tmp_path)), kind="web") as placet:
         assert len(list(placet.config.places.processes.iterdir())) == 1
     assert list((tmp_path / "state" / "processes").iterdir()) == []
+
+
+@pytest.mark.parametrize("backend", ["none", "auto"])
+async def test_c22_a_wider_mode_is_offered_exactly_where_the_sandbox_confines(tmp_path: Path, backend: str) -> None:
+    (tmp_path / "config.toml").write_text(f'[sandbox]\nbackend = "{backend}"\n')
+    async with open_placet(load(environ(tmp_path)), kind="web") as placet:
+        confines = placet.sandbox.selection.choose() is not None
+        assert backend == "auto" or not confines
+        for name in ("bash", "read_file", "write_file", "edit_file", "list_files", "search_files"):
+            tool = placet.tools.get(name, SessionId("s-1"))
+            assert tool is not None
+            assert ("sandbox_permissions" in tool.parameters["properties"]) == confines, name

@@ -15,6 +15,7 @@ from placet.sandbox import (
     SandboxMode,
     SandboxUnavailable,
     Selection,
+    StartFailed,
     Workdir,
     WorkdirChanged,
     WorkdirUnusable,
@@ -158,3 +159,17 @@ async def test_a_workspace_that_is_gone_or_moved_is_one_clear_line(confined: Rig
     assert str(confined.ws) in replaced.value.why
     assert list(confined.outside.iterdir()) == []
     confined.ws.unlink()
+
+
+async def test_d15_a_command_that_could_not_start_is_no_broken_sandbox(tmp_path: Path, needs_bubblewrap: str) -> None:
+    (tmp_path / "workspace").mkdir()
+    box = Sandbox(TestPlaces(tmp_path / "state"), Selection([Bubblewrap(tmp_path / "state")], {}))
+    workspace = Workdir.of(tmp_path / "workspace")
+    too_much = ("/bin/sh", "-c", "touch ran", *("x" * 100_000,) * 100)  # the system takes 6 MiB of words at most
+    for mode in SandboxMode:
+        profile = box.profile(SessionId("s-1"), workspace, mode)
+        with pytest.raises(StartFailed) as failed:
+            await box.run(Command(profile=profile, script="", argv=too_much))
+        assert (failed.value.code, "Argument list too long" in failed.value.why) == ("START_FAILED", True)
+        assert (await box.run(Command(profile=profile, script="exit 0"))).exit_code == 0
+    assert not (tmp_path / "workspace" / "ran").exists()

@@ -298,3 +298,20 @@ async def test_apr_17_odd_asks_show_a_usable_card_or_fail_at_once(confined: Tool
     too_large = await run(confined, "false", **{**WIDER, "justification": "x" * (1 << 20)})
     assert too_large["code"] == "TOO_LARGE_TO_SHOW"
     assert len(responder.asks) == 1
+
+
+async def test_b19_a_card_is_drawn_again_from_the_result_event_alone(confined: ToolWorld, outside: Path) -> None:
+    command = f"echo said; touch {outside}/a"
+    confined.answers(ALLOW)
+    await run(confined, command)
+    await run(confined, command, **WIDER)
+    (asked,) = await confined.world.events("approval/asked")
+    denied, allowed = [event.data for event in await confined.world.events("tool/result")]
+    for data, code, mode, refused in ((denied, 1, "workspace-write", True), (allowed, 0, FULL, False)):
+        value = data["value"]
+        assert (value["exitCode"], value["stdout"]["text"]) == (code, "said\n")
+        assert (value["sandbox"]["mode"], value["sandbox"]["denied"]) == (mode, refused)
+        assert data["meta"]["cwd"] == str(confined.folder)
+        assert data["meta"]["durationMs"] >= 0
+    assert denied["value"]["sandbox"]["path"] == f"{outside}/a"
+    assert (denied["meta"].get("ask"), allowed["meta"]["ask"]) == (None, asked.data["id"])
