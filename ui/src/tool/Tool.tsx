@@ -1,4 +1,5 @@
 import { memo, useMemo } from "react";
+import { formOf } from "../ask/form";
 import { Seat, type ToolCardData } from "../half";
 import type { ToolCall } from "../session/fold";
 import { pluginCall } from "../plugin/call";
@@ -13,11 +14,13 @@ import { useWords } from "../words/words";
 import { JobPart, useJob } from "../job/Job";
 import { jobOf, jobStatus } from "../job/jobs";
 import { Appeared } from "./Appeared";
+import { FormPart } from "./FormPart";
 import { Output } from "./Output";
 import { ownerOf } from "./owner";
 import { Record } from "./Record";
 import { bashResult, callArguments } from "./result";
 import { toolStatus } from "./status";
+import { tall } from "./tall";
 
 const Since = ({ since }: { since: number }) => <>, {span(useNow() - since)}</>;
 
@@ -27,6 +30,7 @@ export const Tool = memo(({ call, open, onAsk }: { call: ToolCall; open: boolean
   const args = useMemo(() => callArguments(call.name, call.arguments ?? call.asks[0]?.subject.arguments ?? ""), [call.name, call.arguments, call.asks]);
   const text = args.command ?? args.raw;
   const shown = useMemo(() => visible(text), [text]);
+  const form = useMemo(() => formOf(call.name, args.raw, {}), [call.name, args.raw]);
   const bash = useMemo(() => bashResult(call.result?.value ?? null), [call.result]);
   const job = useJob(call);
   const status = job ? jobStatus(job, words) : toolStatus(call, words, open);
@@ -54,9 +58,11 @@ export const Tool = memo(({ call, open, onAsk }: { call: ToolCall; open: boolean
           {status.since !== undefined && <Since since={status.since} />}
         </Status>
       </header>
-      {text.trim() ? (
+      {form ? (
+        <FormPart form={form} raw={args.raw} />
+      ) : text.trim() ? (
         <div className="cmd">
-          <Code shown={shown} label={args.command === null ? words.tool.arguments : words.ask.command} tall={shown.lineCount > 15 || shown.characters > 2000} scrolls={shown.lineCount > 15 || shown.characters > 2000} />
+          <Code shown={shown} label={args.command === null ? words.tool.arguments : words.ask.command} tall={tall(shown)} scrolls={tall(shown)} />
         </div>
       ) : (
         call.arguments === null && <p className="fold">{words.tool.earlierCall}</p>
