@@ -308,8 +308,10 @@ async def test_bsh_07_a_rebase_goes_on_without_an_editor(bubblewrap: Rig) -> Non
 async def test_bsh_09_an_interactive_rebase_fails_and_changes_nothing(bubblewrap: Rig) -> None:
     repository(bubblewrap.ws, 5)
     head = git(bubblewrap.ws, "rev-parse", "HEAD")
-    done = await bubblewrap.run("git rebase -i HEAD~3", timeout_ms=15_000)
+    named = "export GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@example.invalid;"
+    done = await bubblewrap.run(f"{named} git rebase -i HEAD~3", timeout_ms=15_000)
     assert done.exit_code
+    assert "editor" in done.stderr.text  # not for want of a name
     assert git(bubblewrap.ws, "rev-parse", "HEAD") == head
 
 

@@ -268,6 +268,20 @@ async def test_d4_esc_06_the_mode_is_that_of_the_approved_request(tools: ToolWor
     assert [context.mode for _, context in probe.runs] == [SandboxMode.WORKSPACE_WRITE, SandboxMode.READ_ONLY]
 
 
+async def test_esc_06_a_yes_to_one_mode_is_no_yes_to_a_wider_one(tools: ToolWorld, probe: Probe) -> None:
+    await tools.set_mode(SandboxMode.READ_ONLY)
+    tools.answers(ALLOW, Outcome.REJECTED, ALLOW)
+    for mode in ("workspace-write", "danger-full-access", "workspace-write"):
+        await tools.call(what="this", sandbox_permissions=mode, justification="because")
+    asked = await tools.world.events("approval/asked")
+    assert [event.data["subject"]["toMode"] for event in asked] == [
+        "workspace-write",
+        "danger-full-access",
+        "workspace-write",
+    ]
+    assert [context.mode for _, context in probe.runs] == [SandboxMode.WORKSPACE_WRITE] * 2
+
+
 async def test_a_narrowing_that_slips_in_before_tool_started_counts(tools: ToolWorld, probe: Probe) -> None:
     store, append = tools.world.store, tools.world.store.append
 

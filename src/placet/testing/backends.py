@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -134,15 +135,22 @@ class BackendContract:
             await rig.run("echo x > note", mode, workdir=Workdir.of(rig.ws))
         assert list(rig.outside.iterdir()) == []
 
-    async def test_d11_sbx_01_no_magic_link_of_a_process_leads_out(self, rig: Rig) -> None:
+    @pytest.mark.parametrize("mode", CONFINING)
+    async def test_d11_sbx_01_no_magic_link_of_a_process_leads_out(self, rig: Rig, mode: SandboxMode) -> None:
         target = rig.outside / "target"
         target.write_text("kept")
-        script = f"""
-            for link in /proc/self/root /proc/1/root /proc/{os.getpid()}/root /proc/{os.getpid()}/cwd; do
-              echo changed > "$link{target}"; echo changed > "$link/target"
-            done; exit 0"""
-        assert (await rig.run(script)).exit_code == 0
+        with target.open("r+") as held, subprocess.Popen(["sleep", "60"], cwd=rig.outside, stdin=held) as other:
+            script = f"""
+                for link in /proc/self /proc/1 /proc/{os.getpid()} /proc/{other.pid}; do
+                  echo changed > "$link/root{target}"; echo changed > "$link/cwd/target"
+                done; echo changed > /proc/{other.pid}/cwd/new; echo changed > /proc/{other.pid}/fd/0; exit 0"""
+            try:
+                assert Path(f"/proc/{other.pid}/cwd/target").read_text() == "kept"
+                assert (await rig.run(script, mode)).exit_code == 0
+            finally:
+                other.kill()
         assert target.read_text() == "kept"
+        assert list(rig.outside.iterdir()) == [target]
 
     @pytest.mark.parametrize("mode", CONFINING)
     async def test_sbx_08_unix_sockets_lead_nowhere(self, rig: Rig, mode: SandboxMode) -> None:
@@ -177,6 +185,7 @@ class BackendContract:
 
     async def test_bsh_08_only_the_three_standard_descriptors_are_open(self, rig: Rig) -> None:
         held = os.open(rig.outside, os.O_RDONLY)
+        os.set_inheritable(held, True)  # only the start of a command keeps it from there
         done = await rig.run('for fd in /proc/self/fd/*; do echo "${fd##*/} $(readlink "$fd")"; done')
         os.close(held)
         listed = [line.split()[0] for line in done.stdout.text.splitlines() if "pipe" in line]
