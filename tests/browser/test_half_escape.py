@@ -254,3 +254,21 @@ def test_a_link_asks_before_it_leaves_and_shows_the_whole_address(stage: Stage, 
     sheet.get_by_role("button", name="Stay here").click()
     expect(sheet).to_have_count(0)
     assert ear.heard == [] and len(stage.home.context.pages) == 1
+
+
+def test_a_link_leads_to_the_address_that_was_read_whatever_the_half_makes_of_it_then(stage: Stage) -> None:
+    body = f"""
+const [at, move] = React.useState("read");
+React.useEffect(() => {{ ctx.get("timer").timeout(() => move("other"), 2500); }}, []);
+return e("Row", null, e("Link", {{href: "{stage.home.url}healthz?" + at}}, "Manual"), e("Text", null, "now " + at));
+"""
+    stage.play(widget(body))
+    stage.page.get_by_role("button", name="Manual").click()
+    sheet = stage.page.get_by_role("dialog", name="Open this address?")
+    expect(sheet).to_contain_text("healthz?read")
+    expect(stage.page.get_by_text("now other")).to_be_visible()
+    expect(sheet).to_contain_text("healthz?read")
+    with stage.home.context.expect_page() as opened:
+        sheet.get_by_role("button", name="Open", exact=False).click()
+    assert opened.value.url.endswith("healthz?read")
+    opened.value.close()

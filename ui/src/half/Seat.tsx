@@ -45,12 +45,12 @@ export const useViews = (): HalvesState["views"] => {
 
 const FAR = "400px";
 
-/** True from when the place is near what can be seen. */
+/** True from when the place is near what can be seen, of the window and of what scrolls in it. */
 const useNear = (place: React.RefObject<HTMLElement | null>): boolean => {
   const [near, setNear] = useState(false);
   useEffect(() => {
     if (!place.current || near) return;
-    const watch = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && setNear(true), { rootMargin: FAR });
+    const watch = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && setNear(true), { rootMargin: FAR, scrollMargin: FAR } as IntersectionObserverInit);
     watch.observe(place.current.closest(".half") ?? place.current);
     return () => watch.disconnect();
   }, [place, near]);

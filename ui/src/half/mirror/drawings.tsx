@@ -157,29 +157,29 @@ const ChartDrawing: FC<Drawn> = ({ props }) => (
 
 /** Leaving takes a second press, on a sheet of placet's own that shows the whole address. */
 const LinkDrawing: FC<Drawn> = ({ props, children }) => {
-  const [asking, setAsking] = useState(false);
+  const [asked, setAsked] = useState<string | null>(null); // the address as it was shown, whatever the half makes of it then
   const words = useHalfWords();
   const href = text(props.href);
   return (
     <>
-      <button type="button" className={names("link", text(props.className))} disabled={!href} onClick={() => setAsking(true)}>
+      <button type="button" className={names("link", text(props.className))} disabled={!href} onClick={() => setAsked(href)}>
         {children}
       </button>
-      <Sheet open={asking} onClose={() => setAsking(false)} title={words.leaveTitle}>
+      <Sheet open={asked !== null} onClose={() => setAsked(null)} title={words.leaveTitle}>
         <p>{words.leaveText}</p>
         <pre className="out">
-          <VisibleText text={href} reading="code" />
+          <VisibleText text={asked ?? ""} reading="code" />
         </pre>
         <div className="pair">
-          <button type="button" className="btn" onClick={() => setAsking(false)}>
+          <button type="button" className="btn" onClick={() => setAsked(null)}>
             {words.leaveNo}
           </button>
           <button
             type="button"
             className="btn ink"
             onClick={() => {
-              setAsking(false);
-              window.open(href, "_blank", "noopener,noreferrer");
+              setAsked(null);
+              if (asked) window.open(asked, "_blank", "noopener,noreferrer");
             }}
           >
             {words.leaveYes}
