@@ -42,7 +42,7 @@ def cards(page: Page) -> list[Locator]:
 
 
 def rows(card: Locator) -> list[str]:
-    return [row.rstrip("\n") for row in card.locator(".form > .code .l .x").all_inner_texts()]
+    return [row.rstrip("\n") for row in card.locator(".fields > .code .l .x").all_inner_texts()]
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
@@ -54,11 +54,11 @@ def test_the_conversation_shows_calls_of_file_tools_by_their_fields(home: Home, 
 
     assert rows(write) == [*(f"line {n}" for n in range(1, 41)), "the eZWSPnd"]
     expect(write.locator(".datum")).to_have_text(["Pathnotes.txt"])
-    box = write.locator(".form > .code").evaluate("one => [one.clientHeight, one.scrollHeight]")
+    box = write.locator(".fields > .code").evaluate("one => [one.clientHeight, one.scrollHeight]")
     assert box[0] < 300 < box[1]
     assert rows(old) == OLD.split("\n")
-    assert [row.strip() for row in edit.locator(".form .code .l.del .x").all_inner_texts()] == ["return sum(rows)"]
-    assert [row.strip() for row in edit.locator(".form .code .l.add .x").all_inner_texts()] == ["return sum(rows, 0)"]
+    assert [row.strip() for row in edit.locator(".fields .code .l.del .x").all_inner_texts()] == ["return sum(rows)"]
+    assert [row.strip() for row in edit.locator(".fields .code .l.add .x").all_inner_texts()] == ["return sum(rows, 0)"]
     for card, values in (
         (read, ["total.py", "1", "2"]),
         (listed, [".", "2"]),
@@ -68,7 +68,7 @@ def test_the_conversation_shows_calls_of_file_tools_by_their_fields(home: Home, 
     for card in (write, old, edit, read, listed, search, empty):
         expect(card.locator(".cmd")).to_have_count(0)
     expect(empty.locator(".mk").first).to_be_visible()
-    expect(unreadable.locator(".form")).to_have_count(0)
+    expect(unreadable.locator(".fields")).to_have_count(0)
     expect(unreadable.locator(".cmd")).to_contain_text('"unknown"')
 
     edit.get_by_text("Exactly as the model sent it").click()

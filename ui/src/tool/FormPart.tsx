@@ -9,7 +9,7 @@ export const FormPart = ({ form, raw }: { form: Form; raw: string }) => {
   const words = useWords();
   const { main } = form;
   return (
-    <div className="form">
+    <div className="fields">
       <Fields fields={form.fields} />
       {main?.empty && <p className="main-name">{words.ask.newTextEmpty}</p>}
       {main && !main.empty && <Code shown={main.shown} label={mainName(form, words)} tall={tall(main.shown)} scrolls={tall(main.shown)} signs={main.signs} />}
