@@ -1,7 +1,8 @@
-"""What a newcomer sees who writes `plugin` to the rehearsal: two plugins, a card, a view, its next version."""
+"""The walk of docs/tutorial/first-plugin.md: two plugins, a request, a view, a reload, the next versions."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,9 +10,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Home
-from tests.browser.consent import card, press, read
+from tests.browser.consent import card, panel, press, read
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("needs_bubblewrap")]
+
+TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial" / "first-plugin.md"
+WRITTEN = re.findall(r"^    (.+)$", TUTORIAL.read_text(encoding="utf-8"), re.MULTILINE)
+NAMED = set(re.findall(r"\*\*(.+?)\*\*", TUTORIAL.read_text(encoding="utf-8")))
+PLUGIN, UPDATE, BROKEN = WRITTEN
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +44,7 @@ def say(page: Page, text: str) -> None:
 
 
 def test_m8_the_tour_leads_to_a_view_that_asks_its_host_half_and_to_its_next_version(home: Home) -> None:
-    page, folder = begun(home, "plugin")
+    page, folder = begun(home, PLUGIN)
     first = card(page).get_attribute("data-ask")
     read(page)
     press(page, "This version only")
@@ -49,7 +55,13 @@ def test_m8_the_tour_leads_to_a_view_that_asks_its_host_half_and_to_its_next_ver
     expect(view.get_by_text("1 files in the folder")).to_be_visible()
     expect(page.get_by_text("For its next version write")).to_be_visible()
 
-    say(page, "plugin update")
+    page.reload()
+    expect(view).to_have_count(0)
+    rows = panel(page)
+    rows.get_by_role("button", name="Load here").click()
+    expect(view.get_by_text("1 files in the folder")).to_be_visible()
+
+    say(page, UPDATE)
     next_card(page, first)
     read(page)
     press(page, "Future versions too")
@@ -59,17 +71,31 @@ def test_m8_the_tour_leads_to_a_view_that_asks_its_host_half_and_to_its_next_ver
 
 
 def test_i24_after_a_decline_the_rehearsal_says_that_it_does_not_ask_again(home: Home) -> None:
-    page, _ = begun(home, "plugin")
+    page, _ = begun(home, PLUGIN)
     press(page, "Decline")
     expect(page.get_by_text("do not ask again unless you want it")).to_be_visible()
     page.close()
 
 
 def test_o14_a_version_with_a_slip_is_repaired_in_front_of_the_person(home: Home) -> None:
-    page, _ = begun(home, "plugin broken")
+    page, _ = begun(home, BROKEN)
     broken = card(page).get_attribute("data-ask")
     read(page)
     press(page, "This version only")
     expect(page.get_by_text("I repair the same plugin")).to_be_visible()
     next_card(page, broken)
+    page.close()
+
+
+def test_the_tutorial_names_what_is_on_the_screen(home: Home) -> None:
+    page, _ = begun(home, PLUGIN)
+    shown = {"This version only", "Future versions too", "Decline"}
+    for name in shown:
+        expect(card(page).locator(".act b", has_text=re.compile(f"^{name}$"))).to_be_visible()
+    read(page)
+    press(page, "This version only")
+    expect(page.get_by_role("button", name="Count again")).to_be_visible()
+    rows = panel(page)
+    expect(rows.get_by_role("button", name="Revoke").first).to_be_visible()
+    assert {*shown, "Count again", "Plugins", "Revoke", "Load here"} == NAMED
     page.close()
