@@ -91,7 +91,14 @@ return e("Stack", {key}, e("TextField", field), e("Text", null, "has " + text));
         )
     )
     page = stage.page
-    page.get_by_label("Name").click()
+    expect(page.get_by_label("Name")).to_be_attached()
+    x, y = page.evaluate(  # no field lasts long enough for a locator
+        """() => {
+            const box = document.querySelector('.half input[type=text]').getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2];
+        }"""
+    )
+    page.mouse.click(x, y)
     page.keyboard.type("a b c d e f", delay=60)
     expect(page.get_by_text("has a b c d e f")).to_be_visible()
     page.get_by_label("Message", exact=True).click()

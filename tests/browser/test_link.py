@@ -139,7 +139,9 @@ def test_attack10_an_impostor_on_the_port_gets_no_usable_byte(make_home: Callabl
     with stranger(port, b'{"ok":true,"product":"placet","instance":"x","proof":"AAAA"}') as (_, heard):
         expect(page.get_by_role("heading", name="This is not placet.")).to_be_visible()
         assert heard
-        assert all(request["line"].startswith("GET /healthz?nonce=") and request["body"] == "" for request in heard)
+        asked = [request["line"] for request in heard]
+        assert all(line.startswith("GET /healthz?nonce=") for line in asked), asked
+        assert all(request["body"] == "" for request in heard)
         assert all(not name.lower().startswith("placet-") for request in heard for name in request)
     home.restart()
     page.get_by_role("button", name="Check again").click()

@@ -36,7 +36,16 @@ def findings(page: Page) -> list[Any]:
 
 
 def themed(page: Page, theme: str) -> None:
-    page.evaluate("(theme) => { document.documentElement.dataset.theme = theme }", theme)
+    page.evaluate(  # and wait until no colour is on its way any more
+        """(theme) => {
+            document.documentElement.dataset.theme = theme;
+            return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))
+                .then(() => Promise.allSettled(document.getAnimations()
+                    .filter((one) => one.effect.getComputedTiming().endTime !== Infinity).map((one) => one.finished)))
+                .then(() => null);
+        }""",
+        theme,
+    )
 
 
 @pytest.mark.parametrize("theme", ["light", "dark", "contrast"])

@@ -60,6 +60,11 @@ export class Client {
     return instance;
   }
 
+  /** The connection broke: whoever answers next has to prove itself before anything signed leaves the page. */
+  doubt(): void {
+    this.instance = null;
+  }
+
   async get<T>(path: string): Promise<T> {
     return (await this.send("GET", path)).json() as Promise<T>;
   }
@@ -95,6 +100,7 @@ export class Client {
         const signal = options.timeout === null ? options.signal : withTimeout(options.signal, options.timeout ?? 15_000);
         response = await this.fetcher(path, { method, headers, body: body || undefined, cache: "no-store", credentials: "omit", redirect: "error", signal });
       } catch (error) {
+        this.doubt();
         throw new NoAnswer(String(error));
       }
       if (response.ok) return response;

@@ -73,6 +73,7 @@ export class SharedStream {
         break;
       case "connection":
         this.connection = message.connection;
+        if (message.connection.state !== "up") this.client.doubt();
         break;
       default:
         break;
@@ -106,6 +107,7 @@ export class SharedStream {
           return;
         } else if (error instanceof Refused && error.status === 410) this.say({ kind: "reset" });
       }
+      this.client.doubt();
       since ||= Date.now();
       const wait = waits[Math.min(this.failures, waits.length - 1)]!;
       this.failures += 1;
