@@ -72,6 +72,7 @@ def test_the_conversation_shows_calls_of_file_tools_by_their_fields(home: Home, 
     expect(unreadable.locator(".cmd")).to_contain_text('"unknown"')
 
     edit.get_by_text("Exactly as the model sent it").click()
+    expect(edit.locator(".sent .code .l .x").first).to_be_visible()
     sent = "".join(edit.locator(".sent .code .l .x").all_inner_texts())
     assert json.loads(sent) == CALLS[2][1]
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

@@ -184,9 +184,10 @@ export class Reading {
     if (!known) this.ledger.setView(id, {});
     try {
       const page = await this.client.get<SessionPage>(`/api/sessions/${id}`);
-      const joins = known?.state === "ready" && page.events.length > 0 && page.events[0]!.seq <= known.talk.head + 1;
-      const base = joins ? known : emptyView;
-      const fresh = joins ? page.events.filter((event) => event.seq > known.talk.head) : page.events;
+      const held = this.ledger.now.views[id]; // as it is now: the stream may have gone on while this was asked for
+      const joins = held?.state === "ready" && page.events.length > 0 && page.events[0]!.seq <= held.talk.head + 1;
+      const base = joins ? held : emptyView;
+      const fresh = joins ? page.events.filter((event) => event.seq > held.talk.head) : page.events;
       const extra = (this.early.get(id) ?? []).filter((event) => event.seq > (page.events.at(-1)?.seq ?? -1));
       this.early.delete(id);
       const news = [...fresh, ...extra];
@@ -195,7 +196,7 @@ export class Reading {
       for (const ask of page.asks) asks[ask.id] = merged(asks[ask.id], ask);
       const outbox = (this.ledger.now.outbox[id] ?? []).filter((one) => !(`message:${one.id}` in talk.entries));
       this.ledger.set({ asks, outbox: { ...this.ledger.now.outbox, [id]: outbox } });
-      this.ledger.setView(id, { talk, events: [...base.events, ...news], before: joins ? known.before : page.before, partial: page.partial, permissions: page.permissions, jobs: page.jobs, state: "ready" });
+      this.ledger.setView(id, { talk, events: [...base.events, ...news], before: joins ? held.before : page.before, partial: page.partial, permissions: page.permissions, jobs: page.jobs, state: "ready" });
     } catch (error) {
       if (error instanceof Refused && error.status === 404) this.ledger.setView(id, { state: "missing" });
       else if (!known || known.state === "loading") this.ledger.setView(id, { state: "failed" });
