@@ -164,6 +164,7 @@ def test_l12_of_two_plugins_in_one_seat_the_newest_is_shown_and_the_older_comes_
 
 def test_l12_in_a_chain_the_first_by_priority_that_draws_something_is_shown(stage: Stage) -> None:
     tail = "conversation.chat.turnTail"
+    stage.page.locator("#conversation").evaluate("one => { one.scrollTop = one.scrollHeight; }")
     stage.play(widget('return e("Text", null, "usual tail")', tail, ", priority: 9"), 1)
     end = stage.page.get_by_text("The turn is complete").last
     end.scroll_into_view_if_needed()  # what is far away is not drawn

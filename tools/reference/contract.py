@@ -32,7 +32,8 @@ def page() -> str:
         title = group.pop("title")
         rows = [(key, _promise(text, key, changed, later), _tests(cited.get(key, []))) for key, text in group.items()]
         parts.append(f"## {letter}. {title}\n\n" + table(("id", "promise", "tests"), rows))
-    parts.append("## Later groups\n\n" + table(("group", "comes with plugins"), groups.items()))
+    if groups:
+        parts.append("## Later groups\n\n" + table(("group", "comes with plugins"), groups.items()))
     return "\n".join(parts)
 
 
