@@ -174,7 +174,7 @@ def test_focus_and_scroll_stay_with_the_person_whatever_a_half_draws(stage: Stag
         """() => { globalThis.moves = [];
         for (const kind of ['scroll', 'focusin', 'focusout']) addEventListener(kind, (e) => e.target.closest?.('.half') || moves.push(kind + ' ' + (e.target.id || e.target.className)), true); }"""
     )
-    stage.play(
+    attempt = stage.play(
         """
 const e = React.createElement;
 return (ctx) => {
@@ -190,6 +190,8 @@ return (ctx) => {
 """
     )
     expect(page.get_by_label("Mine").first).to_be_visible()
+    expect(page.get_by_text(f"{attempt['run']}, is running").first).to_be_attached()  # the last line that is to come
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     page.evaluate("moves.length = 0")
     text = "a long sentence that nobody disturbs while it is written"
     page.keyboard.type(text, delay=15)
