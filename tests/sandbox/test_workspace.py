@@ -86,7 +86,7 @@ async def test_sec_04_what_starts_placet_from_a_checkout_stays_read_only(
     (bubblewrap.ws / "src" / "placet").mkdir(parents=True)
     for path in starts:
         path.mkdir() if path.name in ("tools", "ui") else path.write_text("as it was\n")
-    monkeypatch.setattr(check, "__file__", str(bubblewrap.ws / "src" / "placet" / "sandbox" / "workspace" / "check.py"))
+    monkeypatch.setattr(check, "_PACKAGE", bubblewrap.ws / "src" / "placet")
     found = await bubblewrap.sandbox.check_workspace(bubblewrap.ws)
     assert isinstance(found, WorkspaceFacts)
     assert set(starts) <= set(found.read_only)

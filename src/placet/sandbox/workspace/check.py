@@ -15,6 +15,7 @@ from placet.sandbox.policy import Workdir
 from . import git
 from .hidden import homes
 
+_PACKAGE = Path(__file__).resolve().parents[2]
 _SYSTEM = tuple(Path(name) for name in ("/proc", "/sys", "/dev", "/run"))
 WRITE_PROBE = 'set -C; probe=".placet-probe-$$-$RANDOM"; : > "$probe" && rm -f -- "$probe"'
 """A script that writes in the working directory and leaves nothing behind."""
@@ -56,7 +57,8 @@ def check(path: Path, state: Path, config_file: Path) -> WorkspaceFacts | Worksp
 
 def own_code(workspace: Path, state: Path, config_file: Path) -> tuple[Path, ...]:
     """What of placet itself lies inside the folder and is to stay read-only there; the outermost paths only."""
-    inside = {path for path in _own(state, config_file) if workspace in path.parents and path.exists()}
+    below = os.path.join(workspace, "")
+    inside = {Path(name) for name in _own(state, config_file) if name.startswith(below) and os.path.exists(name)}
     return tuple(sorted(path for path in inside if not inside.intersection(path.parents)))
 
 
@@ -94,7 +96,7 @@ def _too_close(path: Path, state: Path, config_file: Path) -> str | None:
         )
     if real in path.parents:
         return f"The folder {path} lies in placet's own state directory and cannot be a workspace"
-    for own in _own(state, config_file):
+    for own in map(Path, _own(state, config_file)):
         if path == own or own in path.parents:
             return (
                 f"The folder {path} lies in placet's own program ({own}), which must not change: choose another folder"
@@ -102,12 +104,14 @@ def _too_close(path: Path, state: Path, config_file: Path) -> str | None:
     return None
 
 
-def _own(state: Path, config_file: Path) -> Iterable[Path]:
-    """The code, the environment and the configuration of the running placet, and what starts it the next time."""
-    package = Path(__file__).resolve().parents[2]
-    names = [sys.prefix, sys.exec_prefix, *(entry for entry in sys.path if os.path.isabs(entry)), str(package)]
-    names += [str(config_file.parent), str(state), *map(str, _launchers(package.parents[1]))]
-    return dict.fromkeys(Path(os.path.realpath(name)) for name in names)
+def _own(state: Path, config_file: Path) -> Iterable[str]:
+    """The code, the environment and the configuration of the running placet, and what starts it the next time.
+
+    Looked up for each call, so these are plain texts: paths with symlinks resolved.
+    """
+    names = [sys.prefix, sys.exec_prefix, *(entry for entry in sys.path if os.path.isabs(entry)), str(_PACKAGE)]
+    names += [str(config_file.parent), str(state), *map(str, _launchers(_PACKAGE.parents[1]))]
+    return dict.fromkeys(os.path.realpath(name) for name in names)
 
 
 def _launchers(checkout: Path) -> Iterable[Path]:
