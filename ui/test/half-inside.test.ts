@@ -34,6 +34,16 @@ test("one message is on its way at a time, and none is longer than the guard tak
   expect(operations.map((one) => one[1])).toEqual(Array.from({ length: 60 }, (_, at) => at + 1));
 });
 
+test("what is said right after something else goes along with it", async () => {
+  const sent: string[] = [];
+  const outbox = new Outbox((text) => sent.push(text));
+  const apply = async () => outbox.say(["register", 1, "session.header", "", 0, 48]);
+  await apply();
+  outbox.say(["applied", []]);
+  await turns();
+  expect(sent).toEqual(['[["register",1,"session.header","",0,48],["applied",[]]]']);
+});
+
 test("a text that changes again before it was sent goes once", async () => {
   const sent: string[] = [];
   const outbox = new Outbox((text) => sent.push(text));

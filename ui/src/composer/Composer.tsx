@@ -1,4 +1,4 @@
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { memo, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { Icon } from "../theme/icons";
 import type { Config, Preset } from "../wire/shapes";
 import { useWords } from "../words/words";
@@ -29,7 +29,7 @@ const FULL = "danger-full-access";
 const draftName = (session: string) => `placet.draft.${session}`;
 
 /** Where the person writes, and switches what the agent may touch. It stays live while an ask waits. */
-export const Composer = (props: ComposerProps) => {
+export const Composer = memo((props: ComposerProps) => {
   const { session, busy, online, permissions, config } = props;
   const words = useWords();
   const id = useId();
@@ -39,7 +39,7 @@ export const Composer = (props: ComposerProps) => {
   const [ending, setEnding] = useState<{ preset: string; jobs: JobName[] } | null>(null);
   const [stopping, setStopping] = useState(false);
   const [trouble, setTrouble] = useState("");
-  const { plugins } = useHouseState();
+  const { plugins } = useHouseState("plugins");
   const listId = useId();
   const [caret, setCaret] = useState<number | null>(null);
   const [at, setAt] = useState(0);
@@ -218,4 +218,4 @@ export const Composer = (props: ComposerProps) => {
       />
     </form>
   );
-};
+});

@@ -45,13 +45,20 @@ export const useViews = (): HalvesState["views"] => {
 
 const FAR = "400px";
 
+const inWindow = (element: Element): boolean => {
+  const { top, bottom, left, right, width } = element.getBoundingClientRect();
+  return width > 0 && bottom >= 0 && right >= 0 && top <= innerHeight && left <= innerWidth;
+};
+
 /** True from when the place is near what can be seen, of the window and of what scrolls in it. */
 const useNear = (place: React.RefObject<HTMLElement | null>): boolean => {
   const [near, setNear] = useState(false);
   useEffect(() => {
     if (!place.current || near) return;
+    const seen = place.current.closest(".half") ?? place.current;
+    if (inWindow(seen)) return setNear(true); // no need to wait for a frame
     const watch = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && setNear(true), { rootMargin: FAR, scrollMargin: FAR } as IntersectionObserverInit);
-    watch.observe(place.current.closest(".half") ?? place.current);
+    watch.observe(seen);
     return () => watch.disconnect();
   }, [place, near]);
   return near;

@@ -12,7 +12,9 @@ export const bounds = {
   /** Between two looks of the guard, and how many of them a half may miss. */
   look: 150,
   missed: 4,
+  /** Between two batches in the long run, and how many may go at once after a rest: a view is drawn in three. */
   batch: 16,
+  ahead: 3,
   source: 512 * 1024,
 } as const;
 

@@ -7,7 +7,7 @@ import { openMatters, titleOfMatter, totalWaiting } from "./matters";
 
 /** Says each new sheet once, politely: title, session, and how many wait. */
 export const Announcer = () => {
-  const state = useHouseState();
+  const state = useHouseState("asks", "consents", "askTotal", "consentTotal", "sessions");
   const words = useWords();
   const said = useRef(new Set<string>());
   const [line, setLine] = useState("");

@@ -23,7 +23,7 @@ const REST_OVER = 5000;
 const covers = (): boolean => matchMedia("(max-width: 64rem)").matches;
 
 const useAnswering = (matter: Matter | null) => {
-  const { answers, consentAnswers } = useHouseState();
+  const { answers, consentAnswers } = useHouseState("answers", "consentAnswers");
   if (!matter) return noAnswer;
   return (matter.kind === "ask" ? answers[matter.id] : consentAnswers[matter.id]) ?? noAnswer;
 };
@@ -31,7 +31,7 @@ const useAnswering = (matter: Matter | null) => {
 /** Which sheet lies on the desk: the chosen one, and after it was settled the next that comes, never before the person could read what became of it. */
 export const useDesk = ({ session, chosen, onChoose }: Pick<DeskProps, "session" | "chosen" | "onChoose">) => {
   const house = useHouse();
-  const { asks, consents, connection } = useHouseState();
+  const { asks, consents, connection } = useHouseState("asks", "consents", "connection");
   const open = useMemo(() => openMatters({ asks, consents }, session), [asks, consents, session]);
   const current = matterOf({ asks, consents }, chosen);
   const lost = useAnswering(current).state === "lost";
@@ -69,7 +69,6 @@ export const useDesk = ({ session, chosen, onChoose }: Pick<DeskProps, "session"
 export const Desk = (props: DeskProps) => {
   const { onChoose } = props;
   const words = useWords();
-  const state = useHouseState();
   const { open, current } = useDesk(props);
   const [, redraw] = useState(0);
   useEffect(() => redraw((n) => n + 1), [current?.id]);
@@ -82,7 +81,7 @@ export const Desk = (props: DeskProps) => {
   const queue = at < 0 ? null : { at: at + 1, total, previous: before && (() => onChoose(before.id)), next: behind && (() => onChoose(behind.id)) };
   const after = (
     <>
-      <span className="sub">{current.kind === "ask" && cameOf(current, state, words)}</span>
+      <span className="sub">{current.kind === "ask" && <Came matter={current} />}</span>
       {at < 0 && behind ? (
         <button type="button" className="link" onClick={() => onChoose(behind.id)}>
           {words.ask.nextAsk(1, total)}
@@ -103,7 +102,9 @@ export const Desk = (props: DeskProps) => {
   );
 };
 
-const cameOf = (matter: Matter & { kind: "ask" }, { views }: ReturnType<typeof useHouseState>, words: ReturnType<typeof useWords>): string => {
+const Came = ({ matter }: { matter: Matter & { kind: "ask" } }) => {
+  const words = useWords();
+  const { views } = useHouseState("views");
   const talk = views[matter.session]?.talk;
   const call = talk?.entries[talk.asks[matter.id] ?? ""];
   if (matter.ask.decision?.outcome === "allowed-once") return words.ask.usedUp;
@@ -119,7 +120,7 @@ interface SheetProps {
 
 const Sheet = ({ matter, queue, after, onSession }: SheetProps) => {
   const house = useHouse();
-  const { answers, consentAnswers, notes, connection, config, sessions, plugins } = useHouseState();
+  const { answers, consentAnswers, notes, connection, config, sessions, plugins } = useHouseState("answers", "consentAnswers", "notes", "connection", "config", "sessions", "plugins");
   const words = useWords();
   const shared = {
     connection, queue, after,

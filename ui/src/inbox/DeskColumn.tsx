@@ -25,7 +25,7 @@ interface DeskColumnProps {
 /** The right column: the sheet that waits for an answer, and in a second tab the plugins. */
 export const DeskColumn = ({ label, idle, waiting, session, aside, panel, onPanel, onDecide, headed = false, children }: DeskColumnProps) => {
   const words = useWords();
-  const { plugins } = useHouseState();
+  const { plugins } = useHouseState("plugins");
   const some = panel !== null && (panel || (plugins?.length ?? 0) > 0);
   const count = waiting > 0 && <span className="count">{waiting}</span>;
   return (

@@ -92,7 +92,7 @@ const ConsentFacts = ({ consent, name }: { consent: Consent; name: string }) => 
 /** All that waits in all sessions, oldest first. A row opens the sheet; it never answers. */
 export const Inbox = ({ chosen, onChoose, keys }: { chosen: string | null; onChoose: (id: string) => void; keys: boolean }) => {
   const house = useHouse();
-  const { asks, consents, askTotal, askNext, consentTotal, consentNext, sessions } = useHouseState();
+  const { asks, consents, askTotal, askNext, consentTotal, consentNext, sessions } = useHouseState("asks", "consents", "askTotal", "askNext", "consentTotal", "consentNext", "sessions");
   const words = useWords();
   const now = useNow();
   const list = useRef<HTMLUListElement>(null);

@@ -8,7 +8,7 @@ import { openMatters } from "./matters";
  * and leave when something comes to lie on the desk. Where they would cover what the person does, only the mark counts up.
  */
 export const usePanel = (desk: "none" | "all" | { session: string }) => {
-  const { asks, consents, consentTotal } = useHouseState();
+  const { asks, consents, consentTotal } = useHouseState("asks", "consents", "consentTotal");
   const narrow = useNarrow();
   const [open, setOpen] = useState(false);
   const known = useRef<Set<string> | null>(null);

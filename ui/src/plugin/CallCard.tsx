@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, memo } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import type { ToolCall } from "../session/fold";
 import { VisibleText } from "../text/Visible";
@@ -46,7 +46,7 @@ const lookOf = (about: PluginCall, call: ToolCall, status: ToolStatus, plugins: 
 };
 
 /** Both halves of a version as the agent wrote them, in tabs; to read only. */
-export const CodeOf = ({ halves }: { halves: readonly HalfReading[] }) => {
+export const CodeOf = memo(({ halves }: { halves: readonly HalfReading[] }) => {
   const words = useWords();
   return (
     <Tabs>
@@ -65,12 +65,12 @@ export const CodeOf = ({ halves }: { halves: readonly HalfReading[] }) => {
       ))}
     </Tabs>
   );
-};
+});
 
 /** A call of a plugin tool in the conversation: what was defined or begun, and what has become of it. */
 export const CallCard = ({ call, about, status, record }: CallCardProps) => {
   const words = useWords();
-  const { plugins } = useHouseState();
+  const { plugins } = useHouseState("plugins");
   const ways = usePluginGestures();
   const look = lookOf(about, call, status, plugins, words);
   const plugin = plugins?.find((one) => one.plugin === about.plugin) ?? null;

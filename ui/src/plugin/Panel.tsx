@@ -54,7 +54,7 @@ const Reader = ({ of, onClose }: { of: { plugin: string; name: string } | null; 
 /** All plugins of all sessions: what runs, what waits, what failed, and what was agreed to. */
 export const Panel = ({ session, onDecide }: PanelProps) => {
   const house = useHouse();
-  const { plugins, pluginsStale, sessions, connection } = useHouseState();
+  const { plugins, pluginsStale, sessions, connection } = useHouseState("plugins", "pluginsStale", "sessions", "connection");
   const words = useWords();
   const [reading, setReading] = useState<{ plugin: string; name: string } | null>(null);
   const online = connection.state === "up";

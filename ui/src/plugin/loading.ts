@@ -4,7 +4,7 @@ import { titleOfSession } from "../session/name";
 import { Refused } from "../wire/client";
 import type { House } from "../wire/house";
 import type { PluginView } from "../wire/shapes";
-import { useHouse, useHouseState } from "../wire/useHouse";
+import { useHouse } from "../wire/useHouse";
 import { type Words, useWords } from "../words/words";
 
 const activeRun = (house: House, plugin: string) => house.snapshot().plugins?.find((one) => one.plugin === plugin)?.activeRun ?? null;
@@ -40,29 +40,38 @@ export const doorsOf = (house: House, words: Words): HalfDoors => ({
 export const halfRun = (plugin: PluginView, run: string, name: string) => ({ plugin: plugin.plugin, package: name, run, name: plugin.name, session: plugin.session });
 
 /**
- * The halves of this page: it loads what waits for a page, and throws away what is not the active run.
+ * Loads what waits for a page, and throws away what is not the active run, for as long as it is not undone.
  *
- * Nothing is loaded because it runs already: after a reload the person loads it by hand.
+ * It follows what the page knows and not what it draws, so that no drawing stands between the news and the half.
  */
-export const useLoadedHalves = (): Halves => {
-  const house = useHouse();
-  const words = useWords();
-  const { plugins, pluginsStale, consents, connection } = useHouseState();
-  const halves = useMemo(() => new Halves(doorsOf(house, words)), [house]); // eslint-disable-line -- the words only name sessions
-  const online = connection.state === "up";
-  const asking = Object.values(consents).some((one) => one.state === "open");
-
-  useEffect(() => {
-    if (asking) halves.warm();
-  }, [halves, asking]);
-  useEffect(() => {
-    if (plugins === null || pluginsStale || !online) return;
+export const keepInStep = (house: House, halves: Halves): (() => void) => {
+  let last: readonly unknown[] = [];
+  let asking = false;
+  const look = (): void => {
+    const { plugins, pluginsStale, consents, connection } = house.snapshot();
+    const now = [plugins, pluginsStale, consents, connection];
+    if (now.every((one, index) => one === last[index])) return;
+    last = now;
+    const asked = asking;
+    asking = Object.values(consents).some((one) => one.state === "open");
+    if (asking && !asked) halves.warm();
+    if (plugins === null || pluginsStale || connection.state !== "up") return;
     halves.keepOnly(new Set(plugins.flatMap((one) => (one.activeRun ? [one.activeRun.run] : []))));
     for (const plugin of plugins) {
       const active = plugin.activeRun;
       if (active?.clientHalf && active.status === "client-pending") void halves.load({ ...halfRun(plugin, active.run, active.package), verdict: true });
     }
-  }, [halves, plugins, pluginsStale, online]);
+  };
+  look();
+  return house.subscribe(look);
+};
+
+/** The halves of this page. Nothing is loaded because it runs already: after a reload the person loads it by hand. */
+export const useLoadedHalves = (): Halves => {
+  const house = useHouse();
+  const words = useWords();
+  const halves = useMemo(() => new Halves(doorsOf(house, words)), [house]); // eslint-disable-line -- the words only name sessions
+  useEffect(() => keepInStep(house, halves), [house, halves]);
   useEffect(() => () => halves.keepOnly(new Set()), [halves]);
   return halves;
 };

@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useWords } from "../words/words";
 import { VisibleText } from "../text/Visible";
 import type { Outgoing } from "../wire/state";
@@ -22,7 +22,7 @@ export interface ConversationProps {
 const NEAR = 80;
 
 /** The scrolling part of a session: stays at the newest entry until the person scrolls away, and reads earlier ones on request. */
-export const Conversation = ({ talk, partial, older, onOlder, onAsk, outbox, onAgain, tail }: ConversationProps) => {
+export const Conversation = memo(({ talk, partial, older, onOlder, onAsk, outbox, onAgain, tail }: ConversationProps) => {
   const words = useWords();
   const frame = useRef<HTMLElement>(null);
   const stick = useRef(true);
@@ -123,4 +123,4 @@ export const Conversation = ({ talk, partial, older, onOlder, onAsk, outbox, onA
       )}
     </main>
   );
-};
+});

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { memo, useCallback, useEffect, useMemo, useState } from "react";
 import { Composer } from "../composer/Composer";
 import { Desk } from "../inbox/Desk";
 import { DeskColumn } from "../inbox/DeskColumn";
@@ -12,6 +12,7 @@ import { Sheet } from "../shell/Sheet";
 import { oneLine } from "../text/visible";
 import { Icon, Status } from "../theme/icons";
 import { MovingProvider } from "../tool/Appeared";
+import type { Outgoing } from "../wire/state";
 import { useHouse, useHouseState } from "../wire/useHouse";
 import { shortFolder } from "../words/folder";
 import { useWords } from "../words/words";
@@ -31,9 +32,13 @@ interface SessionPageProps {
   onDecide: (run: string, session: string) => void;
 }
 
-export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu, panel, onPanel, onDecide }: SessionPageProps) => {
+const tail = <Seat name="conversation.chat.turnTail" />;
+const nothing: Outgoing[] = [];
+
+/** One session: its conversation, the place to write, and the desk. */
+export const SessionPage = memo(({ id, ask, onChoose, onInbox, onGone, menu, panel, onPanel, onDecide }: SessionPageProps) => {
   const house = useHouse();
-  const state = useHouseState();
+  const state = useHouseState("views", "sessions", "connection", "config", "outbox", "asks", "consents", "askTotal", "consentTotal");
   const { views, sessions, connection, config, outbox } = state;
   const words = useWords();
   const [renaming, setRenaming] = useState<string | null>(null);
@@ -49,6 +54,16 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu, panel, o
 
   const onOlder = useCallback(() => house.loadOlder(id), [house, id]);
   const onMove = useCallback((path: string) => house.moveAway(id, path), [house, id]);
+  const onAgain = useCallback((one: string) => void house.sayAgain(id, one), [house, id]);
+  const composing = useMemo(
+    () => ({
+      onSend: (text: string, steer: boolean) => void house.say(id, text, steer),
+      onStop: () => house.stopTurn(id),
+      onPreset: (preset: string, confirm: boolean) => house.permit(id, confirm ? { preset, confirm } : { preset }),
+      onModel: (model: string) => void house.setModel(id, model),
+    }),
+    [house, id],
+  );
   const folded = view?.talk.jobs;
   const listed = view?.jobs;
   const jobsHere = useMemo<JobsHere>(
@@ -66,7 +81,7 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu, panel, o
   const waiting = Math.max(here.length, summary?.openAsks ?? 0);
   const desk = ask !== null || here.length > 0;
   const title = summary ? titleOfSession(summary, words) : "";
-  const pending = outbox[id] ?? [];
+  const pending = outbox[id] ?? nothing;
 
   if (view?.state === "missing")
     return (
@@ -124,7 +139,7 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu, panel, o
         {view?.state === "ready" ? (
           <SeatSession value={facts}>
             <MovingProvider value={online ? onMove : null}>
-              <Conversation talk={view.talk} partial={view.partial} older={view.before !== null} onOlder={onOlder} onAsk={choose} outbox={pending} onAgain={(one) => void house.sayAgain(id, one)} tail={<Seat name="conversation.chat.turnTail" />} />
+              <Conversation talk={view.talk} partial={view.partial} older={view.before !== null} onOlder={onOlder} onAsk={choose} outbox={pending} onAgain={onAgain} tail={tail} />
             </MovingProvider>
           </SeatSession>
         ) : (
@@ -147,10 +162,7 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu, panel, o
         preset={summary?.preset ?? ""}
         model={summary?.model ?? config?.model ?? ""}
         config={config}
-        onSend={(text, steer) => void house.say(id, text, steer)}
-        onStop={() => house.stopTurn(id)}
-        onPreset={(preset, confirm) => house.permit(id, confirm ? { preset, confirm } : { preset })}
-        onModel={(model) => void house.setModel(id, model)}
+        {...composing}
       />
       <DeskColumn
         label={words.shell.toDecide}
@@ -221,4 +233,4 @@ export const SessionPage = ({ id, ask, onChoose, onInbox, onGone, menu, panel, o
       </Sheet>
     </JobsProvider>
   );
-};
+});

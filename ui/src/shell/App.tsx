@@ -17,7 +17,7 @@ interface SignedInProps {
 }
 
 const SignedIn = ({ preferences, onPreferences, onRetry, onForget }: SignedInProps) => {
-  const { connection } = useHouseState();
+  const { connection } = useHouseState("connection");
   if (connection.state === "impostor") return <Impostor onAgain={onRetry} onForget={onForget} />;
   return <HousePage preferences={preferences} onPreferences={onPreferences} />;
 };

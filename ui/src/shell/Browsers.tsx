@@ -41,7 +41,7 @@ const Row = ({ browser, online }: { browser: Browser; online: boolean }) => {
 /** The browsers whose keys can read and answer here, and the way to end one. */
 export const Browsers = () => {
   const house = useHouse();
-  const { browsers, connection } = useHouseState();
+  const { browsers, connection } = useHouseState("browsers", "connection");
   const words = useWords();
   const online = connection.state === "up";
   useEffect(() => {

@@ -34,7 +34,7 @@ const nextRegion = () => {
 };
 
 const Lost = () => {
-  const { connection } = useHouseState();
+  const { connection } = useHouseState("connection");
   const house = useHouse();
   const words = useWords();
   const now = useNow(connection.state === "down");
@@ -54,7 +54,7 @@ const Lost = () => {
 };
 
 const Told = () => {
-  const { told } = useHouseState();
+  const { told } = useHouseState("told");
   const now = useNow(told !== null);
   if (!told || now - told.at > 8000) return null;
   return (
@@ -66,7 +66,7 @@ const Told = () => {
 
 /** The whole page once this browser is signed in. */
 export const HousePage = ({ preferences, onPreferences }: { preferences: Preferences; onPreferences: (next: Preferences) => void }) => {
-  const state = useHouseState();
+  const state = useHouseState("asks", "consents", "askTotal", "consentTotal", "sessions");
   const { sessions } = state;
   const words = useWords();
   const halves = useLoadedHalves();
@@ -124,12 +124,25 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
     return () => removeEventListener("keydown", press);
   }, [preferences.keys, sheet, visit]);
 
-  const menu = (
+  const menu = useMemo(() => (
     <button type="button" className="icon-btn menu-btn" aria-label={words.shell.menu(total)} aria-expanded={drawer} onClick={() => setDrawer(!drawer)}>
       <Icon name="menu" />
       {total > 0 && <span className="dot" />}
     </button>
+  ), [words, total, drawer]);
+  const { open: panelOpen, inDesk } = panel;
+  const sides = useMemo(
+    () => ({
+      onNew: () => setSheet("new"),
+      onSettings: () => setSheet("settings"),
+      onKeys: () => setSheet("keys"),
+      onPlugins: () => (setDrawer(false), setOpen(!panelOpen || !inDesk)),
+      onCloseDrawer: () => setDrawer(false),
+    }),
+    [setOpen, panelOpen, inDesk],
   );
+  const toInbox = useCallback(() => visit({ page: "inbox", ask: null }), [visit]);
+  const toStart = useCallback(() => visit({ page: "start" }), [visit]);
   useEffect(() => halves.setWorld(words.code, preferences.theme), [halves, words, preferences.theme]);
   return (
     <HalvesProvider value={halves}>
@@ -147,7 +160,7 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
         </a>
       </nav>
       <div className={`app ${place.page === "start" ? "two" : ""} page-${place.page}`}>
-        <Sidebar place={place} go={visit} onNew={() => setSheet("new")} onSettings={() => setSheet("settings")} onKeys={() => setSheet("keys")} onPlugins={() => (setDrawer(false), panel.setOpen(!panel.open || !panel.inDesk))} drawer={drawer} onCloseDrawer={() => setDrawer(false)} />
+        <Sidebar place={place} go={visit} drawer={drawer} {...sides} />
         {place.page === "start" && <Start onNew={() => setSheet("new")} menu={menu} />}
         {place.page === "session" && (
           <SessionPage
@@ -155,8 +168,8 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
             id={place.id}
             ask={chosen}
             onChoose={chooseHere}
-            onInbox={() => visit({ page: "inbox", ask: null })}
-            onGone={() => visit({ page: "start" })}
+            onInbox={toInbox}
+            onGone={toStart}
             panel={panel.inDesk ? panel.open : null}
             onPanel={panel.setOpen}
             onDecide={decide}

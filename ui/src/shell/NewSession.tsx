@@ -21,7 +21,7 @@ export const NewSession = ({ open, onClose, onMade }: { open: boolean; onClose: 
 
 const Fields = ({ onClose, onMade }: { onClose: () => void; onMade: (id: string) => void }) => {
   const house = useHouse();
-  const { config, sessions } = useHouseState();
+  const { config, sessions } = useHouseState("config", "sessions");
   const words = useWords();
   const ids = { cwd: useId(), message: useId(), list: useId() };
   const home = config?.home ?? "";

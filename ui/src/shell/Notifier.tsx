@@ -14,7 +14,7 @@ export const mayNotify = async (): Promise<boolean> => "Notification" in window 
  * Only that something waits, and where: no command and no code, and nothing in it answers. It has the sheet's id, so that several tabs tell once.
  */
 export const Notifier = ({ onOpen }: { onOpen: (session: string, id: string) => void }) => {
-  const { asks, consents, consentTotal, sessions } = useHouseState();
+  const { asks, consents, consentTotal, sessions } = useHouseState("asks", "consents", "consentTotal", "sessions");
   const words = useWords();
   const known = useRef<Set<string> | null>(null);
   const read = consentTotal !== null;

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { memo, useState } from "react";
 import { Seat } from "../half";
 import { openMatters, totalWaiting } from "../inbox/matters";
 import { waitingCount } from "../plugin/rows";
@@ -72,8 +72,8 @@ interface SidebarProps {
 }
 
 /** All sessions by folder, with a mark where an answer is waited for; waiting outranks everything else. */
-export const Sidebar = ({ place, go, onNew, onSettings, onKeys, onPlugins, drawer, onCloseDrawer }: SidebarProps) => {
-  const state = useHouseState();
+export const Sidebar = memo(({ place, go, onNew, onSettings, onKeys, onPlugins, drawer, onCloseDrawer }: SidebarProps) => {
+  const state = useHouseState("sessions", "connection", "config", "plugins", "asks", "consents", "askTotal", "consentTotal");
   const { sessions, connection, config, plugins } = state;
   const words = useWords();
   const [archived, setArchived] = useState(false);
@@ -173,4 +173,4 @@ export const Sidebar = ({ place, go, onNew, onSettings, onKeys, onPlugins, drawe
       </div>
     </aside>
   );
-};
+});

@@ -5,7 +5,7 @@ import { Limits } from "./Limits";
 
 /** The page with nothing open: what a session is, and the way into the first one. */
 export const Start = ({ onNew, menu }: { onNew: () => void; menu: React.ReactNode }) => {
-  const { config, sessions, connection, askTotal } = useHouseState();
+  const { config, sessions, connection, askTotal } = useHouseState("config", "sessions", "connection", "askTotal");
   const words = useWords();
   return (
     <>

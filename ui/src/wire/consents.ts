@@ -29,7 +29,7 @@ export class Consents {
   hear(event: LogEvent): void {
     const run = String(event.data.run ?? "");
     const known = this.ledger.now.consents[run];
-    if (event.type === "cordis/requested" && event.data.needsConsent === true) this.soon();
+    if (event.type === "cordis/requested" && event.data.needsConsent === true) this.soon(60);
     const decision = decisionOf(event);
     if (!decision || !known || known.state === "decided") return;
     this.settle(known, decision);
@@ -43,8 +43,9 @@ export class Consents {
     this.soon();
   }
 
-  private soon(): void {
-    this.ledger.soon("consents", 60, () => void this.load());
+  /** What was settled here is known here; the list is read again for what else there is. */
+  private soon(ms = 250): void {
+    this.ledger.soon("consents", ms, () => void this.load());
   }
 
   private settle(consent: Consent, decision: ConsentDecision): void {

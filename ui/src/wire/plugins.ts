@@ -1,4 +1,5 @@
 import { type Client, NoAnswer, Refused } from "./client";
+import { stepped } from "./inventory";
 import { newKey } from "./key";
 import type { Reader } from "./reader";
 import type { Json, LogEvent, PluginView } from "./shapes";
@@ -12,10 +13,17 @@ export interface Undone {
   code: string;
 }
 
+/** Events after which a row only says another word: the inventory is read when the moment is quieter. */
+const calm = new Set(["cordis/consented", "cordis/started", "cordis/ready"]);
+const SOON = 20;
+const LATER = 250;
+
 /** The inventory of plugins and what people do with them. It is read as a whole, one reading at a time. */
 export class Plugins {
   private reading: Promise<void> | null = null;
   private stale = false;
+  /** What was heard during a reading, which may have begun before it. */
+  private meanwhile: LogEvent[] = [];
   private readonly turns = new Turns();
 
   constructor(
@@ -25,12 +33,18 @@ export class Plugins {
   ) {}
 
   hear(event: LogEvent): void {
-    if (event.type !== "cordis/called") this.ledger.soon("plugins", 20, () => void this.load());
+    if (event.type === "cordis/called") return;
+    if (this.reading) this.meanwhile.push(event);
+    const before = this.ledger.now.plugins;
+    const after = before && stepped(before, event);
+    if (after !== before) this.ledger.set({ plugins: after });
+    const known = event.type !== "cordis/ready" || after !== before;
+    this.ledger.soon("plugins", known && calm.has(event.type) ? LATER : SOON, () => void this.load());
   }
 
   forget(session: string): void {
     this.ledger.set({ plugins: this.ledger.now.plugins?.filter((one) => one.session !== session) ?? null });
-    this.ledger.soon("plugins", 20, () => void this.load());
+    this.ledger.soon("plugins", SOON, () => void this.load());
   }
 
   /** Reads the inventory; what is asked for during a reading is read once more after it, so that the last word is the newest. */
@@ -48,8 +62,9 @@ export class Plugins {
 
   private async read(): Promise<void> {
     this.stale = false;
+    this.meanwhile = [];
     const answer = await this.reader.get<Inventory>("/api/plugins");
-    if (answer) return this.ledger.set({ plugins: answer.plugins, pluginsStale: false });
+    if (answer) return this.ledger.set({ plugins: this.meanwhile.reduce(stepped, answer.plugins), pluginsStale: false });
     this.ledger.set({ pluginsStale: true });
     this.reader.again("plugins", () => void this.load());
   }

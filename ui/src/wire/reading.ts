@@ -12,6 +12,9 @@ import type { News } from "./stream";
 /** What a switch leaves in the log; which preset that makes is the server's word. */
 const switches = new Set(["permission/preset", "sandbox/mode", "approval/policy"]);
 
+/** What changes nothing in the list of sessions. */
+const quiet = new Set(["step/start", "step/end", "tool/call", "tool/started", "cordis/started", "cordis/ready", "cordis/called"]);
+
 const HOUSE = "house";
 
 /** Keeps the ledger in step with the server: from its news as they come, and by reading what they do not hold. */
@@ -92,7 +95,7 @@ export class Reading {
       this.plugins.hear(event);
     }
     if (view && switches.has(event.type)) this.ledger.soon(`session ${event.session}`, 120, () => void this.loadSession(event.session));
-    if (event.type !== "step/start" && event.type !== "step/end" && event.type !== "tool/call" && event.type !== "tool/started") this.ledger.soon("sessions", 120, () => void this.loadSessions());
+    if (!quiet.has(event.type)) this.ledger.soon("sessions", event.type.startsWith("cordis/") ? 400 : 120, () => void this.loadSessions());
   }
 
   private append(session: string, view: SessionView, events: LogEvent[]): void {

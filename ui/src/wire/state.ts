@@ -42,7 +42,7 @@ export interface HouseState {
   consentNext: string | null;
   consentAnswers: Record<string, ConsentAnswering>;
   /** The plugins of all sessions, null until they were read. */
-  plugins: PluginView[] | null;
+  plugins: readonly PluginView[] | null;
   /** The last reading of the plugins failed; the rows are older than they look. */
   pluginsStale: boolean;
   notes: Record<string, string>;
@@ -64,7 +64,7 @@ export class Ledger {
     consents: {}, consentTotal: null, consentNext: null, consentAnswers: {}, plugins: null, pluginsStale: false, notes: {}, outbox: {}, browsers: null, told: null,
   };
   private readonly listeners = new Set<() => void>();
-  private readonly timers: Record<string, ReturnType<typeof setTimeout>> = {};
+  private readonly timers: Record<string, { timer: ReturnType<typeof setTimeout>; at: number }> = {};
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -98,15 +98,19 @@ export class Ledger {
     this.set({ told: { text, at: Date.now() } });
   }
 
-  /** Acts once after a while, however often it is asked for until then. */
+  /** Acts once after a while, however often it is asked for until then; who asks for it sooner gets it sooner. */
   soon(name: string, ms: number, act: () => void): void {
-    if (this.timers[name] !== undefined) return;
-    this.timers[name] = setTimeout(() => {
+    const at = Date.now() + ms;
+    const due = this.timers[name];
+    if (due && due.at <= at) return;
+    clearTimeout(due?.timer);
+    const timer = setTimeout(() => {
       delete this.timers[name];
       act();
     }, ms);
+    this.timers[name] = { timer, at };
   }
   close(): void {
-    for (const timer of Object.values(this.timers)) clearTimeout(timer);
+    for (const { timer } of Object.values(this.timers)) clearTimeout(timer);
   }
 }

@@ -1,4 +1,4 @@
-import { createContext, useContext, useSyncExternalStore } from "react";
+import { createContext, useContext, useRef, useSyncExternalStore } from "react";
 import type { House } from "./house";
 import type { HouseState } from "./state";
 
@@ -11,7 +11,14 @@ export const useHouse = (): House => {
   return house;
 };
 
-export const useHouseState = (): HouseState => {
+/** Some parts of what the page knows; what changes in the others draws nothing anew. */
+export const useHouseState = <K extends keyof HouseState>(...names: K[]): Pick<HouseState, K> => {
   const house = useHouse();
-  return useSyncExternalStore(house.subscribe, house.snapshot);
+  const held = useRef<HouseState | null>(null);
+  const look = (): HouseState => {
+    const now = house.snapshot();
+    if (!held.current || names.some((name) => now[name] !== held.current![name])) held.current = now;
+    return held.current;
+  };
+  return useSyncExternalStore(house.subscribe, look);
 };

@@ -18,7 +18,7 @@ const begin = (runtime: string, port: MessagePort): void => {
   let heldSize = 0;
   let credit = true;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let sentAt = 0;
+  let due = 0;
   let count = 0;
   let alive = false;
   let cut = false;
@@ -43,7 +43,7 @@ const begin = (runtime: string, port: MessagePort): void => {
     timer = undefined;
     if (cut || !credit || held.length === 0) return;
     credit = false;
-    sentAt = performance.now();
+    due = Math.max(due, performance.now() - bounds.ahead * bounds.batch) + bounds.batch;
     const items = held;
     held = [];
     heldSize = 0;
@@ -51,7 +51,7 @@ const begin = (runtime: string, port: MessagePort): void => {
   };
   const soon = (): void => {
     if (timer !== undefined || !credit || cut) return;
-    const wait = bounds.batch - (performance.now() - sentAt);
+    const wait = due - performance.now();
     if (wait <= 0) send();
     else timer = setTimeout(send, wait);
   };

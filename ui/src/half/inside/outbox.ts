@@ -45,10 +45,10 @@ export class Outbox {
   private soon(): void {
     if (this.scheduled || this.inFlight) return;
     this.scheduled = true;
-    later(() => {
+    later(() => later(() => {
       this.scheduled = false;
-      this.flush();
-    });
+      this.flush(); // what was said right after goes along
+    }));
   }
 
   private flush(): void {
