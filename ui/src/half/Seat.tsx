@@ -1,4 +1,5 @@
 import { type ReactNode, createContext, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { Boundary } from "../shell/Boundary";
 import { oneLine } from "../text/visible";
 import { VisibleText } from "../text/Visible";
 import { Icon } from "../theme/icons";
@@ -236,8 +237,18 @@ export interface SeatProps {
   fallback?: ReactNode;
 }
 
-/** A place where halves may draw. While none does it is exactly its fallback. */
-export const Seat = ({ name, session, call, facts, fallback = null }: SeatProps) => {
+/** A place where halves may draw. While none does it is exactly its fallback, and where that cannot be drawn it is that too. */
+export const Seat = (props: SeatProps) => {
+  const words = useHalfWords();
+  const views = useViews();
+  return (
+    <Boundary of={views} says={words.notDrawn} around={(line) => <>{props.fallback}{line}</>}>
+      <Place {...props} />
+    </Boundary>
+  );
+};
+
+const Place = ({ name, session, call, facts, fallback = null }: SeatProps) => {
   const around = useContext(Around);
   const shown = facts ?? around;
   const views = useViews();

@@ -3,6 +3,7 @@ import { Ask } from "../ask/Ask";
 import { noAnswer } from "../ask/answering";
 import { Consent } from "../plugin/Consent";
 import { nameOfSession } from "../session/name";
+import { Boundary } from "../shell/Boundary";
 import { useHouse, useHouseState } from "../wire/useHouse";
 import { useWords } from "../words/words";
 import { type Matter, isOpen, matterOf, openMatters } from "./matters";
@@ -68,6 +69,7 @@ export const useDesk = ({ session, chosen, onChoose }: Pick<DeskProps, "session"
 /** The sheet that a person can answer, and what became of it when it was. */
 export const Desk = (props: DeskProps) => {
   const { onChoose } = props;
+  const house = useHouse();
   const words = useWords();
   const { open, current } = useDesk(props);
   const [, redraw] = useState(0);
@@ -97,7 +99,9 @@ export const Desk = (props: DeskProps) => {
   );
   return (
     <div className={open.length > 1 ? "stack fill" : "stack fill single"}>
-      <Sheet key={current.id} matter={current} queue={queue} after={after} onSession={props.onSession} />
+      <Boundary key={current.id} of={current.kind === "ask" ? current.ask : current.consent} says={words.ask.notDrawn} onAgain={() => current.kind === "consent" && void house.consents.read(current.id)} around={(line) => <article className="ask no-sheet">{line}</article>}>
+        <Sheet matter={current} queue={queue} after={after} onSession={props.onSession} />
+      </Boundary>
     </div>
   );
 };

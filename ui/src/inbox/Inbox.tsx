@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import { readingOf } from "../ask/reading";
 import { nameOfSession } from "../session/name";
+import { Boundary } from "../shell/Boundary";
 import { oneLine } from "../text/visible";
 import { Icon, Status } from "../theme/icons";
 import type { AskView, Consent } from "../wire/shapes";
@@ -8,7 +9,7 @@ import { useHouse, useHouseState } from "../wire/useHouse";
 import { span } from "../words/times";
 import { useNow } from "../words/useNow";
 import { useWords } from "../words/words";
-import { openMatters } from "./matters";
+import { type Matter, openMatters } from "./matters";
 
 const Stake = ({ mode }: { mode: string | null }) => {
   const words = useWords();
@@ -89,10 +90,22 @@ const ConsentFacts = ({ consent, name }: { consent: Consent; name: string }) => 
   );
 };
 
+const MatterRow = ({ matter, current, now, onOpen }: { matter: Matter; current: boolean; now: number; onOpen: () => void }) => {
+  const words = useWords();
+  const { sessions } = useHouseState("sessions");
+  const name = nameOfSession(matter.kind === "ask" ? matter.ask : matter.consent, sessions, words);
+  const line = matter.kind === "ask" ? <code>{oneLine(readingOf(matter.ask).text, 90)}</code> : <b>{words.plugin.inboxRow(oneLine(matter.consent.name, 60), matter.consent.package)}</b>;
+  return (
+    <Row id={matter.id} line={line} since={matter.since} current={current} now={now} onOpen={onOpen}>
+      {matter.kind === "ask" ? <AskFacts ask={matter.ask} name={name} /> : <ConsentFacts consent={matter.consent} name={name} />}
+    </Row>
+  );
+};
+
 /** All that waits in all sessions, oldest first. A row opens the sheet; it never answers. */
 export const Inbox = ({ chosen, onChoose, keys }: { chosen: string | null; onChoose: (id: string) => void; keys: boolean }) => {
   const house = useHouse();
-  const { asks, consents, askTotal, askNext, consentTotal, consentNext, sessions } = useHouseState("asks", "consents", "askTotal", "askNext", "consentTotal", "consentNext", "sessions");
+  const { asks, consents, askTotal, askNext, consentTotal, consentNext } = useHouseState("asks", "consents", "askTotal", "askNext", "consentTotal", "consentNext");
   const words = useWords();
   const now = useNow();
   const list = useRef<HTMLUListElement>(null);
@@ -127,15 +140,11 @@ export const Inbox = ({ chosen, onChoose, keys }: { chosen: string | null; onCho
       ) : (
         <>
           <ul className="ibs" aria-label={words.inbox.open} ref={list}>
-            {open.map((one) => {
-              const line = one.kind === "ask" ? <code>{oneLine(readingOf(one.ask).text, 90)}</code> : <b>{words.plugin.inboxRow(oneLine(one.consent.name, 60), one.consent.package)}</b>;
-              const name = nameOfSession(one.kind === "ask" ? one.ask : one.consent, sessions, words);
-              return (
-                <Row key={one.id} id={one.id} line={line} since={one.since} current={one.id === chosen} now={now} onOpen={() => onChoose(one.id)}>
-                  {one.kind === "ask" ? <AskFacts ask={one.ask} name={name} /> : <ConsentFacts consent={one.consent} name={name} />}
-                </Row>
-              );
-            })}
+            {open.map((one) => (
+              <Boundary key={one.id} of={one.kind === "ask" ? one.ask : one.consent} says={words.shell.partNotDrawn} around={(line) => <li className="ib">{line}</li>}>
+                <MatterRow matter={one} current={one.id === chosen} now={now} onOpen={() => onChoose(one.id)} />
+              </Boundary>
+            ))}
           </ul>
           {(askNext !== null || consentNext !== null) && (
             <p className="older">

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { nameOfSession } from "../session/name";
+import { Boundary } from "../shell/Boundary";
 import { Sheet } from "../shell/Sheet";
 import { plain } from "../text/escaped";
 import { Icon } from "../theme/icons";
@@ -52,7 +53,17 @@ const Reader = ({ of, onClose }: { of: { plugin: string; name: string } | null; 
 };
 
 /** All plugins of all sessions: what runs, what waits, what failed, and what was agreed to. */
-export const Panel = ({ session, onDecide }: PanelProps) => {
+export const Panel = (props: PanelProps) => {
+  const words = useWords();
+  const { plugins } = useHouseState("plugins");
+  return (
+    <Boundary of={plugins} says={words.shell.partNotDrawn}>
+      <Rows {...props} />
+    </Boundary>
+  );
+};
+
+const Rows = ({ session, onDecide }: PanelProps) => {
   const house = useHouse();
   const { plugins, pluginsStale, sessions, connection } = useHouseState("plugins", "pluginsStale", "sessions", "connection");
   const words = useWords();
@@ -67,7 +78,9 @@ export const Panel = ({ session, onDecide }: PanelProps) => {
   const rows = (list: PluginView[], named: boolean) => (
     <ul>
       {list.map((plugin) => (
-        <PluginRow key={plugin.plugin} plugin={plugin} of={named ? name(plugin) : null} online={online} onDecide={onDecide} onRead={(id, version) => setReading({ plugin: id, name: version })} />
+        <Boundary key={plugin.plugin} of={plugin} says={words.plugin.rowNotDrawn(plugin.plugin)} onAgain={() => void house.plugins.load()} around={(line) => <li className="prow">{line}</li>}>
+          <PluginRow plugin={plugin} of={named ? name(plugin) : null} online={online} onDecide={onDecide} onRead={(id, version) => setReading({ plugin: id, name: version })} />
+        </Boundary>
       ))}
     </ul>
   );
@@ -101,7 +114,9 @@ export const Panel = ({ session, onDecide }: PanelProps) => {
           {rows(others, true)}
         </section>
       )}
-      <Agreed plugins={all} online={online} />
+      <Boundary of={plugins} says={words.shell.partNotDrawn}>
+        <Agreed plugins={all} online={online} />
+      </Boundary>
       <Reader of={reading} onClose={() => setReading(null)} />
     </div>
   );

@@ -1,5 +1,6 @@
 import { type ReactNode, memo } from "react";
 import { whoName } from "../ask/Seal";
+import { Boundary } from "../shell/Boundary";
 import { Prose } from "../text/Prose";
 import { VisibleText } from "../text/Visible";
 import { Icon, Status } from "../theme/icons";
@@ -139,7 +140,9 @@ const Said = memo(({ entry, talk, onAsk }: { entry: Entry; talk: Pick<Talk, "ope
 });
 
 const Block = memo(
-  ({ speech, open, onAsk }: { speech: Speech; open: boolean; onAsk: (id: string) => void }) => (
+  ({ speech, open, onAsk }: { speech: Speech; open: boolean; onAsk: (id: string) => void }) => {
+    const words = useWords();
+    return (
     <div className={`say ${speech.speaker}`}>
       <p className="who">
         <VisibleText text={speech.who} />
@@ -147,11 +150,14 @@ const Block = memo(
       </p>
       <div className="body">
         {speech.entries.map((entry) => (
-          <Said key={entry.key} entry={entry} talk={{ open }} onAsk={onAsk} />
+          <Boundary key={entry.key} of={entry} says={words.said.notDrawn}>
+            <Said entry={entry} talk={{ open }} onAsk={onAsk} />
+          </Boundary>
         ))}
       </div>
     </div>
-  ),
+    );
+  },
   (a, b) => a.open === b.open && a.onAsk === b.onAsk && a.speech.entries.length === b.speech.entries.length && a.speech.who === b.speech.who && a.speech.entries.every((entry, index) => entry === b.speech.entries[index]),
 );
 
@@ -192,7 +198,9 @@ export const Minutes = ({ talk, partial, onAsk }: MinutesProps) => {
   return (
     <>
       {speeches.map((speech) => (
-        <Block key={speech.key} speech={speech} open={talk.open} onAsk={onAsk} />
+        <Boundary key={speech.key} of={talk} says={words.said.notDrawn}>
+          <Block speech={speech} open={talk.open} onAsk={onAsk} />
+        </Boundary>
       ))}
       {speaking && (
         <div className="say agent">

@@ -1,8 +1,9 @@
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import { House } from "../wire/house";
 import { type PageKey, forgetKey, loadKey } from "../wire/key";
 import { HouseProvider, useHouseState } from "../wire/useHouse";
-import { WordsProvider, wordsFor } from "../words/words";
+import { WordsProvider, useWords, wordsFor } from "../words/words";
+import { Boundary } from "./Boundary";
 import { Impostor, LinkGate } from "./Gate";
 import { HousePage } from "./House";
 import { type Preferences, applyTheme, loadPreferences, savePreferences } from "./preferences";
@@ -20,6 +21,19 @@ const SignedIn = ({ preferences, onPreferences, onRetry, onForget }: SignedInPro
   const { connection } = useHouseState("connection");
   if (connection.state === "impostor") return <Impostor onAgain={onRetry} onForget={onForget} />;
   return <HousePage preferences={preferences} onPreferences={onPreferences} />;
+};
+
+/** What is left where the page as a whole could not be drawn. */
+const Anew = ({ children }: { children: ReactNode }) => {
+  const words = useWords();
+  return (
+    <main className="anew">
+      {children}
+      <button type="button" className="btn" onClick={() => location.reload()}>
+        {words.shell.reload}
+      </button>
+    </main>
+  );
 };
 
 /** From the first look at the address to the open house: key, link, proof, page. */
@@ -66,15 +80,17 @@ export const App = ({ secret }: { secret: string | null }) => {
       {phase.at === "link" && <LinkGate secret={phase.secret} revoked={phase.revoked} onLinked={enter} />}
       {phase.at === "in" && (
         <HouseProvider value={phase.house}>
-          <SignedIn
-            preferences={preferences}
-            onPreferences={change}
-            onRetry={() => phase.house.retry()}
-            onForget={() => {
-              phase.house.stop();
-              void forgetKey().then(() => setPhase({ at: "link", secret: null, revoked: false }));
-            }}
-          />
+          <Boundary says={words.shell.pageNotDrawn} around={(line) => <Anew>{line}</Anew>}>
+            <SignedIn
+              preferences={preferences}
+              onPreferences={change}
+              onRetry={() => phase.house.retry()}
+              onForget={() => {
+                phase.house.stop();
+                void forgetKey().then(() => setPhase({ at: "link", secret: null, revoked: false }));
+              }}
+            />
+          </Boundary>
         </HouseProvider>
       )}
     </WordsProvider>

@@ -189,13 +189,13 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
             </DeskColumn>
           </>
         )}
+        <Overlay />
         <Lost />
       </div>
       {drawer && <div className="shade" onClick={() => setDrawer(false)} />}
       <Announcer />
       {preferences.notify && <Notifier onOpen={openSheet} />}
       <Told />
-      <Overlay />
       <Sheet open={panel.open && !panel.inDesk} onClose={() => panel.setOpen(false)} title={words.plugin.panel} wide>
         <Panel session={sessionId} onDecide={decide} />
         <div className="pair">

@@ -74,7 +74,15 @@ export class Ledger {
 
   set(change: Change<HouseState>): void {
     this.now = { ...this.now, ...change };
-    for (const listener of this.listeners) listener();
+    for (const listener of this.listeners) {
+      try {
+        listener();
+      } catch (error) {
+        setTimeout(() => {
+          throw error; // told in the console; the others hear the news all the same
+        });
+      }
+    }
   }
   setView(id: string, change: Change<SessionView>): void {
     this.set({ views: { ...this.now.views, [id]: { ...(this.now.views[id] ?? emptyView), ...change } } });

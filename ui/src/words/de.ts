@@ -109,6 +109,7 @@ export const de: Words = {
     start: "Beginn der Sitzung",
     jump: "Zum Neuesten",
     empty: "Hier wurde noch nichts gesagt. Schreiben Sie unten an den Agenten.",
+    notDrawn: "Dieser Eintrag ließ sich nicht zeichnen. Das Protokoll hält ihn fest.",
     withdrawn: "Zurückgenommen, bevor der Agent es las",
   },
 
@@ -206,6 +207,10 @@ export const de: Words = {
     limitsUntested: (backend) => `Die Sandbox hier (${backend}) ist nicht getestet:`,
     titleWaiting: (n, title) => (n ? `(${n}) ${title}` : title),
     loading: "Das Protokoll wird gelesen…",
+    drawAgain: "Noch einmal versuchen",
+    partNotDrawn: "Dieser Teil der Seite ließ sich nicht zeichnen. Der Rest läuft weiter.",
+    pageNotDrawn: "Die Seite ließ sich nicht zeichnen. Nichts wurde entschieden, nichts ging verloren: Was auf Sie wartet, wartet noch.",
+    reload: "Seite neu laden",
     loadFailed: "Die Sitzung konnte nicht gelesen werden.",
   },
 

@@ -118,6 +118,7 @@ export const en = {
     start: "Start of the session",
     jump: "To the newest",
     empty: "Nothing has been said here yet. Write to the agent below.",
+    notDrawn: "This entry could not be drawn. The log holds it.",
     withdrawn: "Withdrawn before the agent read it",
   },
 
@@ -216,6 +217,10 @@ export const en = {
     titleWaiting: (n: number, title: string) => (n ? `(${n}) ${title}` : title),
     loading: "Reading the log…",
     loadFailed: "The session could not be read.",
+    drawAgain: "Try again",
+    partNotDrawn: "This part of the page could not be drawn. The rest goes on.",
+    pageNotDrawn: "The page could not be drawn. Nothing was decided or lost: what waits for you still waits.",
+    reload: "Load the page anew",
   },
 
   fresh: {

@@ -109,6 +109,7 @@ export const zh: Words = {
     start: "会话开始",
     jump: "到最新处",
     empty: "这里还没有内容。请在下面写给代理。",
+    notDrawn: "这一条无法显示，日志中有记录。",
     withdrawn: "在代理读到之前已撤回",
   },
 
@@ -206,6 +207,10 @@ export const zh: Words = {
     limitsUntested: (backend) => `这里的沙箱（${backend}）未经测试：`,
     titleWaiting: (n, title) => (n ? `(${n}) ${title}` : title),
     loading: "正在读取记录…",
+    drawAgain: "再试一次",
+    partNotDrawn: "页面的这一部分无法显示，其余部分照常。",
+    pageNotDrawn: "页面无法显示。没有作出任何决定，也没有丢失任何东西：等您处理的仍在等待。",
+    reload: "重新载入页面",
     loadFailed: "无法读取该会话。",
   },
 

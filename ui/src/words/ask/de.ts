@@ -152,4 +152,5 @@ export const ask: Words["ask"] = {
   byWho: "von ",
   digest: "Digest ",
   close: "Weglegen",
+  notDrawn: "Dieses Blatt ließ sich nicht zeichnen, deshalb ist es von hier nicht zu beantworten. Es wartet noch: Nichts wurde entschieden.",
 };

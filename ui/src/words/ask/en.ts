@@ -151,4 +151,5 @@ export const ask = {
   byWho: "by ",
   digest: "digest ",
   close: "Put away",
+  notDrawn: "This sheet could not be drawn, so it cannot be answered from here. It still waits: nothing was decided.",
 };

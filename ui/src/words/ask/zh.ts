@@ -152,4 +152,5 @@ export const ask: Words["ask"] = {
   byWho: "决定者：",
   digest: "摘要 ",
   close: "收起",
+  notDrawn: "这一页无法显示，所以无法在此答复。它仍在等待：没有作出任何决定。",
 };

@@ -174,6 +174,7 @@ export const plugin: typeof english = {
   removeYes: "Entfernen",
   removeNo: "Behalten",
   readCode: "Code lesen",
+  rowNotDrawn: (name: string) => `Die Zeile von ${name} ließ sich nicht zeichnen.`,
   undone: (why) => `Das wurde nicht getan. ${why || "placet hat nicht geantwortet. Versuchen Sie es noch einmal."}`,
   phase: {
     approval: "Es wurde nicht zugestimmt",

@@ -174,6 +174,7 @@ export const plugin = {
   removeYes: "Remove it",
   removeNo: "Keep it",
   readCode: "Read the code",
+  rowNotDrawn: (name: string) => `The row of ${name} could not be drawn.`,
   undone: (why: string) => `That was not done. ${why || "placet did not answer. Try again."}`,
   phase: {
     approval: "It was not agreed to",

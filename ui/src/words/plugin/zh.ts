@@ -174,6 +174,7 @@ export const plugin: typeof english = {
   removeYes: "移除",
   removeNo: "保留",
   readCode: "阅读代码",
+  rowNotDrawn: (name: string) => `${name} 这一行无法显示。`,
   undone: (why) => `未能完成。${why || "placet 没有回应，请重试。"}`,
   phase: {
     approval: "未获同意",
