@@ -18,6 +18,18 @@ const spotOf = (element: Element): Spot => {
 const moved = (a: Spot, b: Spot): boolean =>
   Math.abs(a.x - b.x) > 1 || Math.abs(a.y - b.y) > 1 || Math.abs(a.width - b.width) > 1 || Math.abs(a.height - b.height) > 1;
 
+/** True where something else lies over a field of `place` that is on screen: a press there would not be meant for it. */
+const covered = (place: Element): boolean => {
+  for (const field of place.querySelectorAll(".act")) {
+    const { x, y, width, height } = field.getBoundingClientRect();
+    for (const part of [0.1, 0.5, 0.9]) {
+      const there = document.elementFromPoint(x + width * part, y + height / 2);
+      if (there && !place.contains(there)) return true;
+    }
+  }
+  return false;
+};
+
 /** The handlers of one field to sign. They are the only way in: the field has no click of its own. */
 export interface FieldHandlers {
   onPointerDown: (event: React.PointerEvent<HTMLElement>) => void;
@@ -30,12 +42,14 @@ export interface FieldHandlers {
 }
 
 /**
- * Arms the fields inside `place` 400 ms after they appear, move, are replaced (`identity` changes) or are resized.
+ * Arms the fields inside `place` 400 ms after they appear, move, are replaced (`identity` changes), are resized, or come out from
+ * under whatever lay over them: a press that was meant for a sheet that went away under the hand never signs.
  */
 export const useArming = (place: RefObject<HTMLElement | null>, identity: string) => {
   const arming = useRef<Arming>(null as unknown as Arming);
   arming.current ??= new Arming(performance.now());
   const spot = useRef<Spot | null>(null);
+  const hidden = useRef(false);
   const [round, setRound] = useState(0);
   const [armed, setArmed] = useState(false);
 
@@ -50,17 +64,26 @@ export const useArming = (place: RefObject<HTMLElement | null>, identity: string
   const still = useCallback((): boolean => {
     if (!place.current) return false;
     const now = spotOf(place.current);
-    if (spot.current && !moved(spot.current, now)) return true;
+    if (!hidden.current && spot.current && !moved(spot.current, now)) return true;
+    hidden.current = false;
     reset();
     return false;
   }, [place, reset]);
+
+  const uncovered = useCallback((): boolean => {
+    if (!place.current || !covered(place.current)) return true;
+    hidden.current = true;
+    arming.current.reset(performance.now());
+    setArmed(false);
+    return false;
+  }, [place]);
 
   useLayoutEffect(reset, [reset, identity]);
 
   /** Look again: a field that lay still long enough is armed, however early or late a timer came. */
   const check = useCallback((): void => {
-    if (still()) setArmed(arming.current.armed(performance.now()));
-  }, [still]);
+    if (!(hidden.current && !uncovered()) && still()) setArmed(arming.current.armed(performance.now()));
+  }, [still, uncovered]);
 
   useEffect(() => {
     const timer = setTimeout(check, arming.current.left(performance.now()) + 1);
@@ -71,7 +94,10 @@ export const useArming = (place: RefObject<HTMLElement | null>, identity: string
     const shown = () => document.visibilityState === "visible" && reset();
     const watch = new ResizeObserver(check);
     if (place.current) watch.observe(place.current);
-    const timer = setInterval(check, LOOK);
+    const timer = setInterval(() => {
+      uncovered();
+      check();
+    }, LOOK);
     let frame = requestAnimationFrame(function look() {
       check(); // with every frame, so that what moves to and fro between two of them is seen moving
       frame = requestAnimationFrame(look);
@@ -87,7 +113,7 @@ export const useArming = (place: RefObject<HTMLElement | null>, identity: string
       removeEventListener("resize", check);
       document.removeEventListener("visibilitychange", shown);
     };
-  }, [place, check, reset]);
+  }, [place, check, reset, uncovered]);
 
   const handlers = useMemo(() => {
     const release = (field: string, event: Event, sign: () => void) => {
