@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import Request, expect
 
 from tests.browser.conftest import Home, asking, sign
 from tests.browser.halves import Stage, steps, until
@@ -37,10 +38,31 @@ def test_16_calls_that_never_return_hold_up_neither_the_verdict_nor_an_answer(
     stage = Stage.open(make_home([*script[:-1], ask_too, {"text": "Done."}]))
     ask = until(lambda: stage.home.get("/api/asks")["asks"] or None, "the ask")[0]["id"]
     stage.page.goto(f"{stage.home.url}#/session/{stage.session}/{ask}")
+    other = stage.home.open(f"{stage.session}/{ask}")
+    expect(other.locator(".acts")).to_be_visible()
+    going: set[Request] = set()
+    most = 0
+
+    def begun(request: Request) -> None:
+        nonlocal most
+        if request.url.endswith("/invoke"):
+            going.add(request)
+            most = max(most, len(going))
+
+    def over(request: Request) -> None:
+        going.discard(request)
+
+    for page in (stage.page, other):
+        page.on("request", begun)
+        page.on("requestfinished", over)
+        page.on("requestfailed", over)
     assert stage.play(CALLS)["status"] == "running"  # the page's word on the half goes the same way
+    for page in (stage.page, other):
+        expect(page.locator("iframe[title='placet half']").first).to_be_attached()
     stage.page.wait_for_timeout(1_000)
+    assert most == 2  # both tabs call, the second for its source too: they share the places of one plugin
     started = time.monotonic()
-    sign(stage.page, "Allow")
+    sign(other, "Allow")
     until(lambda: None if stage.home.get("/api/asks")["asks"] else True, "the answer at the server")
     assert time.monotonic() - started < 5
     stage.stop()

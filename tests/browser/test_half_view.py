@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Home
+from tests.browser.consent import panel, row
 from tests.browser.halves import Stage, steps, widget
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("needs_bubblewrap")]
@@ -203,6 +204,31 @@ def test_l4_l6_l18_what_fails_is_told_with_its_stage_and_the_way_out(
 def test_i20_a_half_that_injects_what_is_not_there_waits(stage: Stage) -> None:
     attempt = stage.play("return {inject: ['weather'], apply() { throw new Error('too early'); }};")
     assert (attempt["status"], attempt["client"]["waitingFor"]) == ("waiting", ["weather"])
+    panel(stage.page)
+    mine = row(stage.page, "Try 1")
+    expect(mine).to_contain_text("Its browser half waits for weather, which no page of placet has.")
+    expect(mine).not_to_contain_text("wakes by itself")
+    stage.page.get_by_role("tab", name="To decide").click()
+
+
+def test_l1_l22_a_page_that_was_frozen_meanwhile_has_the_newest_half_when_it_wakes(stage: Stage) -> None:
+    assert stage.play(widget('return e("Text", null, "first");'))["status"] == "running"
+    other = stage.home.open(stage.session)
+    expect(other.get_by_text("Connected to this machine")).to_be_attached()
+    assert stage.play(widget('return e("Text", null, "second");'))["status"] == "running"
+    expect(other.get_by_text("second")).to_be_visible()
+
+    chrome = other.context.new_cdp_session(other)
+    chrome.send("Page.setWebLifecycleState", {"state": "frozen"})
+    assert stage.play(widget('return e("Text", null, "third");'))["status"] == "running"
+    assert stage.play(widget('return e("Text", null, "fourth");'))["status"] == "running"
+    expect(stage.page.get_by_text("fourth")).to_be_visible()
+    chrome.send("Page.setWebLifecycleState", {"state": "active"})
+    expect(other.get_by_text("fourth")).to_be_visible()
+    for old in ("first", "second", "third"):
+        expect(other.get_by_text(old, exact=True)).to_have_count(0)
+    expect(other.locator("iframe[title='placet half']")).to_have_count(1)
+    other.close()
 
 
 def test_l27_every_open_page_has_an_instance_of_its_own_and_the_first_word_counts(stage: Stage) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from uuid import uuid4
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -135,6 +136,40 @@ def test_m6_m7_the_panel_comes_by_itself_for_another_session_and_leads_to_its_ca
     expect(card(page)).to_be_visible()
     assert other in page.url
     press(page, "Decline")
+    page.close()
+
+
+def test_m6_on_the_start_page_the_panel_comes_beside_it_and_a_desk_that_is_gone_to_shows_its_card(home: Home) -> None:
+    page = home.context.new_page()
+    page.goto(home.url)
+    expect(page.get_by_role("button", name="Start a session")).to_be_visible()
+    theirs, _ = home.session("plugin")
+    column = page.get_by_role("complementary", name="Plugins")
+    expect(column.locator(".prow").filter(has_text="Awaiting approval").first).to_be_visible()
+    assert page.evaluate("document.activeElement === document.body")  # it comes without taking the focus
+    column.get_by_role("button", name="Close").click()
+    expect(column).to_have_count(0)
+    page.locator(".side").get_by_role("button", name="Plugins").click()
+    expect(column).to_be_visible()
+    page.goto(f"{home.url}#/session/{theirs}")
+    card(page)
+    press(page, "Decline")
+    page.close()
+
+
+def test_a_start_that_the_policy_refuses_says_so_to_the_person(home: Home) -> None:
+    session, _ = home.session("plugin")
+    page = home.open(session)
+    card(page)
+    press(page, "Decline")
+    expect(page.locator(".seal")).to_be_visible()
+    home.post(f"/api/sessions/{session}/permission", {"policy": "never", "key": uuid4().hex})
+    panel(page)
+    mine = row(page, "File count")
+    mine.get_by_role("button", name="Ask again").click()
+    said = mine.get_by_role("alert")
+    expect(said).to_contain_text("Questions are switched off in this session, and code in your page needs your yes.")
+    expect(said).not_to_contain_text("do not try again")
     page.close()
 
 

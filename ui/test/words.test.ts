@@ -25,7 +25,7 @@ describe("words", () => {
   });
   it("has no word that nothing says", () => {
     const code = sources(join(import.meta.dirname, "../src")).filter((path) => !/words\/(en|de|zh)\.ts$/.test(path)).map((path) => readFileSync(path, "utf8")).join("\n");
-    const tables = /^(outcome|detail|channel|compose\.presetText|tool\.runBy|jobs\.mode|jobs\.why|said\.end|shell\.themes|plugin\.(?:field|half|halfShort|part|service|clientService|seat|detail|status|phase))\./;
+    const tables = /^(outcome|detail|channel|compose\.presetText|tool\.runBy|jobs\.mode|jobs\.why|said\.end|shell\.themes|plugin\.(?:field|half|halfShort|part|service|clientService|seat|detail|status|phase|refusal))\./;
     const unused = wanted.filter((path) => !tables.test(path) && path.includes(".") && !code.includes(`words.${path}`));
     expect(unused).toEqual([]);
   });

@@ -43,6 +43,9 @@ def running(plugin: Plugin, attempt: Attempt) -> str:
     waits = attempt.waiting_for
     state = f"is up and waits for: {', '.join(waits)}" if waits else "is running"
     what = f"{_named(plugin, attempt)} {state}. Current package: {plugin.current}."
+    if attempt.client_waiting_for:
+        names = ", ".join(attempt.client_waiting_for)
+        what += f" No page has {names}, so the client half goes on waiting and shows nothing."
     if attempt.agents:
         return what
     return f"The user started {attempt.package} from the plugins panel. {what}"

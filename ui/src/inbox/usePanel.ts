@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { useNarrow } from "../ask/reach";
 import { useHouseState } from "../wire/useHouse";
-import { openMatters } from "./matters";
+import { type Matter, openMatters } from "./matters";
 
 /**
  * Whether the plugins are on screen. They come by themselves when a request appears that no sheet on this desk shows (M6),
@@ -13,7 +13,12 @@ export const usePanel = (desk: "none" | "all" | { session: string }) => {
   const [open, setOpen] = useState(false);
   const known = useRef<Set<string> | null>(null);
   const session = typeof desk === "object" ? desk.session : null;
-  const inDesk = desk !== "none" && !narrow;
+  const inDesk = !narrow;
+
+  const lies = (one: Matter): boolean => desk === "all" || one.session === session;
+  useEffect(() => {
+    if (openMatters({ asks, consents }).some(lies)) setOpen(false); // a desk that is gone to shows what lies on it
+  }, [desk === "all", session]); // eslint-disable-line -- only the way to another desk
 
   const read = consentTotal !== null;
   useEffect(() => {
@@ -23,9 +28,8 @@ export const usePanel = (desk: "none" | "all" | { session: string }) => {
     known.current ??= new Set();
     for (const one of all) known.current.add(one.id);
     if (!fresh.length || !inDesk) return;
-    const here = (one: (typeof all)[number]) => desk === "all" || one.session === session;
-    if (fresh.some(here)) setOpen(false);
-    else if (fresh.some((one) => one.kind === "consent") && !all.some(here)) setOpen(true);
+    if (fresh.some(lies)) setOpen(false);
+    else if (fresh.some((one) => one.kind === "consent") && !all.some(lies)) setOpen(true);
   }, [read, asks, consents, desk, session, inDesk]);
 
   return { open, setOpen, inDesk };

@@ -63,6 +63,24 @@ export const Panel = (props: PanelProps) => {
   );
 };
 
+/** The panel as a column of its own, where there is no desk that it could lie on. */
+export const PanelColumn = ({ onDecide, onClose }: Pick<PanelProps, "onDecide"> & { onClose: () => void }) => {
+  const words = useWords();
+  return (
+    <aside className="desk" aria-label={words.plugin.panel} data-region="" tabIndex={-1}>
+      <div className="desk-head">
+        <h2>{words.plugin.panel}</h2>
+        <button type="button" className="icon-btn" aria-label={words.keys.close} onClick={onClose}>
+          <Icon name="cross" />
+        </button>
+      </div>
+      <div className="desk-panel">
+        <Panel session={null} onDecide={onDecide} />
+      </div>
+    </aside>
+  );
+};
+
 const Rows = ({ session, onDecide }: PanelProps) => {
   const house = useHouse();
   const { plugins, pluginsStale, sessions, connection } = useHouseState("plugins", "pluginsStale", "sessions", "connection");

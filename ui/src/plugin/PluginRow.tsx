@@ -3,9 +3,9 @@ import { type HalfState, useHalves, useHalvesState } from "../half";
 import { oneLine } from "../text/visible";
 import { VisibleText } from "../text/Visible";
 import { Icon, Status } from "../theme/icons";
-import type { PluginView } from "../wire/shapes";
+import type { PluginView, Summary } from "../wire/shapes";
 import type { Undone } from "../wire/plugins";
-import { useHouse } from "../wire/useHouse";
+import { useHouse, useHouseState } from "../wire/useHouse";
 import { span } from "../words/times";
 import { useNow } from "../words/useNow";
 import { type Words, useWords } from "../words/words";
@@ -40,6 +40,12 @@ const startWord = (start: Start, words: Words): string => {
   }
 };
 
+/** Why a gesture came to nothing, in words for the person; the server's own where there are none here. */
+const whyNot = (undone: Undone, session: Summary | undefined, words: Words): string => {
+  const code = undone.code !== "rejected" ? undone.code : session?.archived ? "archived" : session?.policy === "never" ? "never" : "";
+  return words.plugin.undone(words.plugin.refusal[code] ?? undone.refused);
+};
+
 /** What went wrong: the last attempt, what broke later on the server, and what broke in this page alone. */
 const failuresOf = (plugin: PluginView, here: HalfState | undefined): Failed[] => {
   const { latest, diagnostics, activeRun } = plugin;
@@ -54,7 +60,7 @@ const Note = ({ plugin, here }: { plugin: PluginView; here: HalfState | undefine
   const words = useWords();
   const now = useNow(isStarting(plugin));
   const { latest, activeRun } = plugin;
-  const wakes = activeRun && [...activeRun.host.waitingFor, ...activeRun.client.waitingFor];
+  const listed = (services: readonly string[]) => services.map((one) => oneLine(one, 40)).join(", ");
   const name = latest?.package ?? plugin.packages.at(-1)?.package ?? "";
   const ended = latest && activeRun && latest.run !== activeRun.run && (latest.status === "rejected" || latest.status === "failed") ? latest : null;
   const text = (() => {
@@ -68,8 +74,9 @@ const Note = ({ plugin, here }: { plugin: PluginView; here: HalfState | undefine
         return here?.state === "loading" ? words.plugin.loadingHere : words.plugin.notePending(name);
       case "running":
       case "waiting":
-        if (wakes?.length) return words.plugin.noteWakes(wakes.map((one) => oneLine(one, 40)).join(", "));
         if (!activeRun) return "";
+        if (activeRun.host.waitingFor.length) return words.plugin.noteWakes(listed(activeRun.host.waitingFor));
+        if (activeRun.client.waitingFor.length) return words.plugin.noteNeverHere(listed(activeRun.client.waitingFor));
         if (!activeRun.clientHalf) return words.plugin.noteHost(activeRun.package);
         if (here?.state === "loading") return words.plugin.loadingHere;
         if (here && here.state !== "failed") return activeRun.host.status === "absent" ? words.plugin.noteClientHere : words.plugin.noteBothHere;
@@ -110,6 +117,7 @@ export const PluginRow = ({ plugin, of, online, onDecide, onRead }: PluginRowPro
   const house = useHouse();
   const words = useWords();
   const halves = useHalves();
+  const { sessions } = useHouseState("sessions");
   const active = plugin.activeRun;
   const here = useHalvesState().runs[active?.run ?? ""];
   const pickId = useId();
@@ -239,7 +247,7 @@ export const PluginRow = ({ plugin, of, online, onDecide, onRead }: PluginRowPro
       {undone && (
         <p className="hold" role="alert">
           <Icon name="alert" />
-          <span>{oneLine(words.plugin.undone(undone.refused), 400)}</span>
+          <span>{oneLine(whyNot(undone, sessions?.find((one) => one.id === plugin.session), words), 400)}</span>
         </p>
       )}
     </li>

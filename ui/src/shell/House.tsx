@@ -8,7 +8,7 @@ import { openMatters, totalWaiting } from "../inbox/matters";
 import { usePanel } from "../inbox/usePanel";
 import { PluginGesturesProvider } from "../plugin/gestures";
 import { useLoadedHalves } from "../plugin/loading";
-import { Panel } from "../plugin/Panel";
+import { Panel, PanelColumn } from "../plugin/Panel";
 import { titleOfSession } from "../session/name";
 import { SessionPage } from "../session/SessionPage";
 import { Icon } from "../theme/icons";
@@ -143,6 +143,7 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
   );
   const toInbox = useCallback(() => visit({ page: "inbox", ask: null }), [visit]);
   const toStart = useCallback(() => visit({ page: "start" }), [visit]);
+  const alone = place.page === "start" && panelOpen && inDesk;
   useEffect(() => halves.setWorld(words.code, preferences.theme), [halves, words, preferences.theme]);
   return (
     <HalvesProvider value={halves}>
@@ -159,9 +160,10 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
           {words.shell.skip}
         </a>
       </nav>
-      <div className={`app ${place.page === "start" ? "two" : ""} page-${place.page}`}>
+      <div className={`app ${place.page === "start" && !alone ? "two" : ""} page-${place.page}`}>
         <Sidebar place={place} go={visit} drawer={drawer} {...sides} />
-        {place.page === "start" && <Start onNew={() => setSheet("new")} menu={menu} />}
+        {place.page === "start" && <Start onNew={sides.onNew} menu={menu} />}
+        {alone && <PanelColumn onDecide={decide} onClose={() => setOpen(false)} />}
         {place.page === "session" && (
           <SessionPage
             key={place.id}
