@@ -18,7 +18,6 @@ from placet.cordis.host import HostFailed, InvokeFailed
 from placet.cordis.host.half import Half
 from placet.session import SessionId, SessionLog
 from placet.session.verify import check
-from placet.testing.responders import Holds
 from placet.tools import definition_digest
 from tests.cordis.host.house import HostHouse
 
@@ -84,8 +83,7 @@ async def test_a_no_is_a_no_for_a_plugin_too(host: HostHouse) -> None:
 @asynccontextmanager
 async def asking(host: HostHouse) -> AsyncIterator[tuple[Half, TaskGroup, list[Any]]]:
     """A half whose wish is on a card now."""
-    holds = Holds()
-    host.tools.answers(holds)
+    host.tools.with_chain(host.tools.world.inbox.responder())
     host.wire()
     host.open_turn()
     answers: list[Any] = []
@@ -100,7 +98,8 @@ async def asking(host: HostHouse) -> AsyncIterator[tuple[Half, TaskGroup, list[A
 
         async with anyio.create_task_group() as group:
             group.start_soon(call)
-            await holds.reached.wait()
+            while not await host.events("approval/asked"):
+                await anyio.lowlevel.checkpoint()
             yield half, group, answers
 
 
