@@ -1,6 +1,7 @@
 """How long it takes from `run` to running, beside a bare `python -I -S` that answers one line.
 
-After a define an interpreter is kept warm, so that the first run of a package finds it; a later run starts a new one.
+After a define, and after each start, an interpreter waits for the next run of the session: for two minutes, in four
+sessions at most. "Cold" is a run that finds none.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -28,6 +30,7 @@ from placet.approval.subject import CallKey
 from placet.cordis.answers import Receipt
 from placet.cordis.definition import Definition, Package
 from placet.cordis.host import Halves, host_halves
+from placet.cordis.running.activation import NEXT
 from placet.cordis.service import Cordis
 from placet.kernel.clock import SYSTEM_CLOCK
 from placet.kernel.signal import AbortSignal
@@ -83,9 +86,25 @@ class _World:
     async def stop(self) -> None:
         await self.cordis.stop(self.session, self.package.plugin, by=BY, told=False)
 
-    async def warm(self) -> None:
+    async def alone(self) -> None:
+        """Let nothing wait for the next run."""
+        await self.halves.discard(self.session)
+
+    async def define(self) -> None:
+        """What a define does for the next run; an agent takes longer between the two."""
         await self.halves.prepare(self.session, SandboxMode.WORKSPACE_WRITE)
-        await asyncio.sleep(0.15)  # an agent takes longer between define and run
+        await self.moment()
+
+    async def moment(self) -> None:
+        """The time that a person takes between a start and the next one: an interpreter waits at its end."""
+        await asyncio.sleep(NEXT)
+        with anyio.fail_after(30):
+            while not self._one_waits():  # noqa: ASYNC110 - it says so on a line that belongs to the next run
+                await asyncio.sleep(0.02)
+
+    def _one_waits(self) -> bool:
+        lines = [one.line for one in self.halves.spares.waiting()]
+        return bool(select.select(lines, [], [], 0)[0])
 
 
 @asynccontextmanager
@@ -133,23 +152,29 @@ async def _timed(what: Callable[[], Awaitable[None]]) -> float:
 
 
 async def _measure(name: str, world: _World) -> None:
-    taken: dict[str, list[float]] = {"bare python -I -S": [], f"{name}, after a define": [], f"{name}, again": []}
-    bare, warm, cold = taken.values()
+    ways = ("bare python -I -S", f"{name}, after a define", f"{name}, again", f"{name}, cold")
+    taken: dict[str, list[float]] = {way: [] for way in ways}
     for number in range(ROUNDS + 3):
         times = [await _timed(_bare)]
-        await world.warm()
+        await world.define()
         times.append(await _timed(world.run))
+        await world.moment()
         await world.stop()
         times.append(await _timed(world.run))
         await world.stop()
+        await world.alone()
+        times.append(await _timed(world.run))
+        await world.stop()
+        await world.alone()
         if number >= 3:
-            for where, seconds in zip((bare, warm, cold), times, strict=True):
-                where.append(seconds)
-    base, first, again = (Timing(label, tuple(sorted(values))) for label, values in taken.items())
-    for timing in (base, first, again):
+            for way, seconds in zip(ways, times, strict=True):
+                taken[way].append(seconds)
+    base, first, again, cold = (Timing(label, tuple(sorted(values))) for label, values in taken.items())
+    for timing in (base, first, again, cold):
         print_timing(timing)
     print_ratio(f"{name}: run to running, after a define", first, base, aim=3.0)
-    print_ratio(f"{name}: run to running, again", again, base)
+    print_ratio(f"{name}: run to running, again", again, base, aim=3.0)
+    print_ratio(f"{name}: run to running, cold", cold, base)
 
 
 async def main() -> None:

@@ -30,7 +30,10 @@ class NoHalves:
     async def start(self, *args: object, **more: object) -> object:
         raise HostFailed(Phase.HOST_LOAD, "nothing is started here")
 
-    async def prepare(self, *args: object) -> None:
+    async def prepare(self, *args: object, **more: object) -> None:
+        return
+
+    async def discard(self, *args: object) -> None:
         return
 
 

@@ -136,6 +136,7 @@ async def test_narrowing_ends_what_runs_with_more(world: CordisWorld) -> None:
     await world.mode(SandboxMode.WORKSPACE_WRITE)
     event = await world.until_event(f"run-stopped:{wide}")
     assert event.data["detail"] == "narrowed" and world.halves.living == {}
+    assert world.session in world.halves.discarded  # what waited for a start had the wider mode
     narrow = (await world.run((await world.plugin()).newest)).run
     assert (await world.cordis.wider(world.session, SandboxMode.READ_ONLY))[0].run == narrow
     await world.mode(SandboxMode.DANGER_FULL_ACCESS)
@@ -160,6 +161,7 @@ async def test_putting_the_session_away_ends_runs_and_withdraws_requests(world: 
     event = await world.until_event(f"run-stopped:{run}")
     assert event.data["detail"] == "archived"
     assert (await world.until(asked, AttemptStatus.CANCELLED)).detail == "archived"
+    assert world.session in world.halves.discarded
     refused = await world.run((await world.plugin()).newest, "update")
     assert isinstance(refused, RunRefused) and "put away" in refused.message
 
@@ -172,7 +174,7 @@ async def test_deleting_the_session_ends_its_runs_and_forgets_its_plugins(world:
     gone = Draft("session/removed", {"session": world.session, "by": PANEL}, f"removed:{world.session}")
     await world.store.append(HOUSE, [gone])
     with anyio.fail_after(30):
-        while world.halves.living:  # noqa: ASYNC110 - a session that is gone has no log to wait on
+        while world.halves.living or world.session not in world.halves.discarded:  # noqa: ASYNC110 - it has no log
             await anyio.sleep(0.01)
     assert await world.cordis.plugins() == []
 

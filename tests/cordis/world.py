@@ -78,6 +78,7 @@ class Halves:
         self.living: dict[RunId, Half] = {}
         self.started: list[RunId] = []
         self.most: dict[PluginId, int] = {}
+        self.discarded: list[SessionId] = []
         self.gate: anyio.Event | None = None
         self.entered = anyio.Event()
 
@@ -106,8 +107,11 @@ class Halves:
             raise
         return half
 
-    async def prepare(self, session: SessionId, mode: SandboxMode) -> None:
+    async def prepare(self, session: SessionId, mode: SandboxMode, *, after: float = 0.0) -> None:
         return
+
+    async def discard(self, session: SessionId) -> None:
+        self.discarded.append(session)
 
 
 class NoChecks:

@@ -188,17 +188,6 @@ async def test_i32_what_a_method_cannot_do_has_a_code(host: HostHouse) -> None:
     assert gone.value.code is InvokeFailure.PLUGIN_NOT_RUNNING
 
 
-async def test_an_interpreter_kept_warm_is_used_once_and_only_under_the_same_profile(host: HostHouse) -> None:
-    await host.halves.prepare(host.session, SandboxMode.WORKSPACE_WRITE)
-    [warm] = [spare.companion.pid for spare in host.halves._spares.values()]
-    half = await host.start(GREETS)
-    assert half.pid == warm and not host.halves._spares
-    await host.halves.prepare(host.session, SandboxMode.WORKSPACE_WRITE)
-    [warm] = [spare.companion.pid for spare in host.halves._spares.values()]
-    narrow = await host.start(GREETS, plugin="demo-2", mode=SandboxMode.READ_ONLY)
-    assert narrow.pid != warm and processes.look(warm) is None
-
-
 async def test_a_half_that_dies_is_told_once_and_clean(each: HostHouse) -> None:
     half = await each.start(GREETS)
     [pid] = pythons(half.pid)

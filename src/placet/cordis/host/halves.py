@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -15,6 +15,7 @@ from placet.cordis.host.half import Half, Offices
 from placet.cordis.host.limits import Limits
 from placet.cordis.host.port import Diagnosis, Ended, HostFailed, RunFacts
 from placet.cordis.host.program import BEGIN, program
+from placet.cordis.host.spares import Spares
 from placet.cordis.vocabulary import Phase
 from placet.kernel.groups import unwrapped
 from placet.sandbox import Companion, Profile, Sandbox, SandboxError, SandboxMode, Workdir
@@ -23,17 +24,6 @@ from placet.session.ids import SessionId
 from placet.session.store import Store
 
 logger = logging.getLogger(__name__)
-
-WARM_SECONDS, WARM_AT_ONCE = 120.0, 4
-"""How long an interpreter waits for a half that was announced, and how many of them do."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Spare:
-    """An interpreter that runs no agent's code yet."""
-
-    profile: Profile
-    companion: Companion
 
 
 class Halves:
@@ -44,7 +34,7 @@ class Halves:
         self.limits = limits or Limits()
         self._group: TaskGroup | None = None
         self._halves: list[Half] = []
-        self._spares: dict[SessionId, _Spare] = {}
+        self.spares = Spares(self._profile, self._sent)
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
@@ -80,7 +70,7 @@ class Halves:
         try:
             with anyio.move_on_after(self.limits.start):
                 profile = await self._profile(facts.session, facts.mode)
-                companion = await self._companion(profile)
+                companion = await self.spares.take(profile) or await self._sent(profile)
                 half = Half(
                     facts, companion, self.limits, self._offices,
                     on_ended=on_ended, on_change=on_change, on_diagnosed=on_diagnosed,
@@ -108,30 +98,14 @@ class Halves:
         half.known = True
         return half
 
-    async def prepare(self, session: SessionId, mode: SandboxMode) -> None:
-        """Have an interpreter wait for the next half of a session; it costs nothing to be wrong. Never raises."""
-        group = self._group
-        if group is None or session in self._spares or len(self._spares) >= WARM_AT_ONCE:
-            return
-        try:
-            profile = await self._profile(session, mode)
-            companion = await self._sent(profile)
-        except (SandboxError, HostFailed, OSError) as failure:
-            logger.debug("no interpreter was kept warm: %s", failure)
-            return
-        if session in self._spares or self._group is None:
-            await companion.end()
-            return
-        spare = self._spares[session] = _Spare(profile, companion)
-        group.start_soon(self._let_go, session, spare)
+    async def prepare(self, session: SessionId, mode: SandboxMode, *, after: float = 0.0) -> None:
+        """Have an interpreter wait for the next half of a session, from some seconds on. Never raises."""
+        if self._group is not None:
+            self._group.start_soon(partial(self.spares.keep, session, mode, after=after))
 
-    async def release(self, session: SessionId) -> None:
-        """End all halves of a session, and what is kept warm for it."""
-        for half in self.living(session):
-            await half.end()
-        spare = self._spares.pop(session, None)
-        if spare is not None:
-            await spare.companion.end()
+    async def discard(self, session: SessionId) -> None:
+        """End the interpreter that waits for a half of a session."""
+        await self.spares.end(session)
 
     # ---- inside ----
 
@@ -148,15 +122,6 @@ class Halves:
             with anyio.CancelScope(shield=True):
                 await half.end()
 
-    async def _companion(self, profile: Profile) -> Companion:
-        """The interpreter that waits, if it was started under exactly this profile, else a new one."""
-        spare = self._spares.pop(profile.session, None)
-        if spare is not None and spare.profile == profile:
-            return spare.companion
-        if spare is not None:
-            await spare.companion.end()
-        return await self._sent(profile)
-
     async def _sent(self, profile: Profile) -> Companion:
         companion = await self._sandbox.companion(profile, BEGIN, self.limits.share)
         try:
@@ -168,14 +133,6 @@ class Halves:
                 raise HostFailed(Phase.HOST_LOAD, "the interpreter ended before it began") from failure
             raise
         return companion
-
-    async def _let_go(self, session: SessionId, spare: _Spare) -> None:
-        with anyio.move_on_after(WARM_SECONDS):
-            await spare.companion.wait()
-        if self._spares.get(session) is spare:
-            del self._spares[session]
-            with anyio.CancelScope(shield=True):
-                await spare.companion.end()
 
     async def _profile(self, session: SessionId, mode: SandboxMode) -> Profile:
         created = await self._store.lookup(session, keys.created())
@@ -190,6 +147,4 @@ class Halves:
         async with anyio.create_task_group() as group:
             for half in self.living():
                 group.start_soon(half.end)
-        for session in list(self._spares):
-            spare = self._spares.pop(session)
-            await spare.companion.end()
+            group.start_soon(self.spares.end_all)

@@ -116,6 +116,13 @@ class HostHalves(Protocol):
         """
         ...
 
-    async def prepare(self, session: SessionId, mode: SandboxMode) -> None:
-        """Have an interpreter wait for the next half of a session; it costs nothing to be wrong. Never raises."""
+    async def prepare(self, session: SessionId, mode: SandboxMode, *, after: float = 0.0) -> None:
+        """Have an interpreter wait for the next half of a session, from some seconds on. Never raises.
+
+        It costs nothing to be wrong.
+        """
+        ...
+
+    async def discard(self, session: SessionId) -> None:
+        """End the interpreter that waits for a half of a session."""
         ...

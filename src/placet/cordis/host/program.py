@@ -9,7 +9,8 @@ from pathlib import Path
 
 _NAMES = ("lossless", "failures", "scope", "line", "services", "web", "context", "traps", "half", "main")
 BEGIN = """
-import marshal
+import gc, marshal
+gc.disable()
 sys.modules["ssl"] = None
 kind = type(sys)
 package = kind("inside")
@@ -22,9 +23,12 @@ for name, code in marshal.loads(take(int.from_bytes(take(4), "big"))):
     setattr(package, name, module)
     exec(code if not isinstance(code, str) else compile(code, name + ".py", "exec"), module.__dict__)
 del sys.modules["ssl"]
+gc.freeze()
+gc.enable()
 package.main.main(line)
 """
-"""The first lines. The event loop is imported without `ssl`, which takes long and which only `ctx.web` needs."""
+"""The first lines. The event loop is imported without `ssl`, which takes long and which only `ctx.web` needs,
+and without looking for garbage, of which imports make none."""
 
 
 @functools.cache

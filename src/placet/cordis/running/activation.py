@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 
 import anyio
 
@@ -35,6 +36,8 @@ logger = logging.getLogger(__name__)
 _ELSEWHERE = "the plugin runs in another placet process; stop it there first"
 _CHANGED = "the stored code is not what its digest says: it was changed after it was defined"
 
+NEXT = 0.3
+"""Seconds after a start until an interpreter is made for the next one: the page has the time until then."""
 CHANGES_APART = 0.25
 """Seconds between two words on what a half offers."""
 
@@ -61,9 +64,9 @@ class Activation:
 
     # ---- start ----
 
-    def prepare(self, session: SessionId) -> None:
+    def prepare(self, session: SessionId, *, after: float = 0.0) -> None:
         """Have an interpreter wait for what is about to start in a session; waits for nothing."""
-        self._spawn(self._halves.prepare, session, self._ledger.mode(session))
+        self._spawn(partial(self._halves.prepare, after=after), session, self._ledger.mode(session))
 
     def take(self, plugin: Plugin, attempt: Attempt, *, quiet: bool = False) -> Live:
         """Become the driver of an attempt, in a task of its own."""
@@ -117,6 +120,7 @@ class Activation:
         try:
             await self._start_host(live, code)
         except HostFailed as failure:
+            self.prepare(live.session, after=NEXT)
             await self._fail(live, failure.phase, Fault(failure.message, failure.stack, failure.line))
             return
         await self._ready(live)
@@ -177,6 +181,7 @@ class Activation:
             on_change=lambda: self._spawn(self._changed, live),
             on_diagnosed=lambda diagnosis: self._spawn(self.diagnosed, ids.run, diagnosis),
         )
+        self.prepare(live.session, after=NEXT)
 
     async def _ready(self, live: Live) -> None:
         """Say that the host half is up; where there is no client half that is the outcome."""
@@ -372,6 +377,10 @@ class Activation:
             present=[log.ready_key(live.ids.run)],
             absent=[log.stopped_key(live.ids.run), log.undefined_key(live.ids.plugin)],
         )
+
+    async def discard(self, session: SessionId) -> None:
+        """End what waits for a start in a session."""
+        await self._halves.discard(session)
 
     async def close(self) -> None:
         """Kill everything, at the end of the process, and write what can be written at once."""

@@ -196,11 +196,16 @@ class Ending:
         plugins = await self._ledger.catch_up()
         for live in [one for one in self._activation.runs.values() if one.session == session]:
             await self._activation.end(live, detail, by=by)
+        await self._activation.discard(session)
         for plugin in plugins.of(session):
             await self.withdraw(plugin, detail, by=by)
 
     async def end_wider(self, session: SessionId, mode: SandboxMode, by: By | None = None) -> None:
-        """End the runs of this process that run in a wider mode than this one; returns when none of them lives."""
+        """End the runs of this process that run in a wider mode than this one; returns when none of them lives.
+
+        What waits for a start waits in the mode before, so it is ended, too.
+        """
+        await self._activation.discard(session)
         for live in tuple(self._activation.runs.values()):
             if live.session == session and wider(mode, live.mode):
                 await self._activation.end(live, Detail.NARROWED, by=by)
