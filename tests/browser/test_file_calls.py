@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -59,6 +60,9 @@ def test_the_conversation_shows_calls_of_file_tools_by_their_fields(home: Home, 
     assert rows(old) == OLD.split("\n")
     assert [row.strip() for row in edit.locator(".fields .code .l.del .x").all_inner_texts()] == ["return sum(rows)"]
     assert [row.strip() for row in edit.locator(".fields .code .l.add .x").all_inner_texts()] == ["return sum(rows, 0)"]
+    expect(edit.locator(".out")).to_have_text(
+        re.compile(r"^Changed \S+/total\.py \(\d+ bytes, 1 lines? added, 1 removed\)$")
+    )
     for card, values in (
         (read, ["total.py", "1", "2"]),
         (listed, [".", "2"]),

@@ -89,7 +89,7 @@ async def test_write_file_makes_folders_and_shows_what_changed(files: ToolWorld)
     made = await use(files, "write_file", path="a/b/note", content="one\ntwo\n")
     assert made["text"] == f"Made {files.folder}/a/b/note (8 bytes, 2 lines added, 0 removed)"
     changed = await use(files, "write_file", path="a/b/note", content="one\n2\n")
-    assert changed["text"].endswith("(6 bytes, 1 lines added, 1 removed)\n@@ -1,2 +1,2 @@\n one\n-two\n+2")
+    assert changed["text"].endswith("(6 bytes, 1 line added, 1 removed)\n@@ -1,2 +1,2 @@\n one\n-two\n+2")
     assert (changed["value"]["added"], changed["value"]["created"], changed["isError"]) == (1, False, False)
     assert changed["value"]["sandbox"] == {"mode": "workspace-write", "denied": False}
     assert (files.folder / "a/b/note").read_text() == "one\n2\n"

@@ -5,7 +5,7 @@ import { isLong } from "../src/ask/reach";
 import { ansiSpans } from "../src/text/ansi";
 import { plain, unescape } from "../src/text/escaped";
 import { blocksOf } from "../src/text/Prose";
-import { callArguments } from "../src/tool/result";
+import { beside, callArguments } from "../src/tool/result";
 import { FrameReader } from "../src/wire/sse";
 import { hashOf, placeOf } from "../src/shell/place";
 
@@ -80,5 +80,18 @@ describe("server-sent events", () => {
 describe("places", () => {
   it("stand in the address and are read from it again", () => {
     for (const place of [{ page: "start" }, { page: "session", id: "s-1", ask: null }, { page: "session", id: "s-1", ask: "a-2" }, { page: "inbox", ask: "a-2" }] as const) expect(placeOf(hashOf(place))).toEqual(place);
+  });
+});
+
+describe("what a result says beside its call", () => {
+  const diff = "@@ -1 +1 @@\n-a\n+b";
+  const result = { text: `Changed x (2 bytes)\n${diff}`, isError: false, value: { diff } };
+  it("leaves out the one change that the card shows already, and nothing else", () => {
+    expect(beside(result, "once")).toBe("Changed x (2 bytes)");
+    expect(beside(result, "often")).toBe(result.text);
+    expect(beside(result, null)).toBe(result.text);
+    expect(beside({ ...result, isError: true }, "once")).toBe(result.text);
+    expect(beside({ ...result, value: { diff: "" } }, "once")).toBe(result.text);
+    expect(beside({ ...result, value: null }, "once")).toBe(result.text);
   });
 });

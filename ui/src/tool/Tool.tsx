@@ -18,7 +18,7 @@ import { FormPart } from "./FormPart";
 import { Output } from "./Output";
 import { ownerOf } from "./owner";
 import { Record } from "./Record";
-import { bashResult, callArguments } from "./result";
+import { bashResult, beside, callArguments } from "./result";
 import { toolStatus } from "./status";
 import { tall } from "./tall";
 
@@ -31,6 +31,8 @@ export const Tool = memo(({ call, open, onAsk }: { call: ToolCall; open: boolean
   const text = args.command ?? args.raw;
   const shown = useMemo(() => visible(text), [text]);
   const form = useMemo(() => formOf(call.name, args.raw, {}), [call.name, args.raw]);
+  const changes = form?.main?.kind !== "change" ? null : form.fields.some((field) => field.name === "replace_all" && field.text === "true") ? "often" : "once";
+  const said = call.result && beside(call.result, changes);
   const bash = useMemo(() => bashResult(call.result?.value ?? null), [call.result]);
   const job = useJob(call);
   const status = job ? jobStatus(job, words) : toolStatus(call, words, open);
@@ -74,10 +76,10 @@ export const Tool = memo(({ call, open, onAsk }: { call: ToolCall; open: boolean
           bash ? (
             <Output result={bash} />
           ) : (
-            call.result?.text &&
-            !jobOf(call.result.value) && (
+            said &&
+            !jobOf(call.result?.value ?? null) && (
               <pre className="out">
-                <VisibleText text={call.result.text} />
+                <VisibleText text={said} />
               </pre>
             )
           )

@@ -62,6 +62,13 @@ export const bashResult = (value: Json): BashResult | null => {
   };
 };
 
+/** What a result says beside what the card shows of the call: the one change of an edit stands there already, as a difference. */
+export const beside = (result: { text: string; isError: boolean; value: Json }, changes: "once" | "often" | null): string => {
+  const diff = object(result.value)?.diff;
+  if (result.isError || changes !== "once" || typeof diff !== "string" || !diff || !result.text.endsWith(`\n${diff}`)) return result.text;
+  return result.text.slice(0, -diff.length - 1);
+};
+
 export interface AppearedThings {
   things: { path: string; kind: string; why: string }[];
   more: number;

@@ -50,7 +50,8 @@ def _line(number: int, text: str, cut: int) -> str:
 def written(data: Data) -> str:
     """Return what became of a file, with the difference where there was one before."""
     change = data["diff"]
-    counts = "" if change["added"] is None else f", {change['added']} lines added, {change['removed']} removed"
+    lines = "line" if change["added"] == 1 else "lines"
+    counts = "" if change["added"] is None else f", {change['added']} {lines} added, {change['removed']} removed"
     done = "Made" if data["created"] else "Changed"
     head = f"{done} {shown(data['path'])} ({data['size']} bytes{counts})"
     if data["created"]:
