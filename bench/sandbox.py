@@ -19,12 +19,15 @@ import anyio
 from bench.ratio import print_count, print_ratio, print_timing, side_by_side
 from placet.sandbox import Bubblewrap, Command, Landlock, Profile, Sandbox, SandboxMode, Selection, Workdir
 from placet.sandbox.backends.flags import Form, flags
+from placet.sandbox.service import Settings
 from placet.session.ids import SessionId
 
 ROUNDS = 100
 _OTHERS = {"codex sandbox": ["codex", "sandbox", "linux", "bash", "-c", "true"], "srt": ["srt", "-c", "true"]}
 _SESSION = SessionId("bench")
 _DEV_NULL = subprocess.DEVNULL
+_WRITES = 1000
+_MANY_WRITES = f"for _ in {{1..{_WRITES}}}; do : > file; done"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,8 @@ async def _measure(state: Path, workspace: Workdir) -> None:
         else:
             print_ratio("landlock over an unconfined one", slow, bare, aim=1.6)
             print_ratio("landlock over a bare one", slow, times["bash -c true, bare"])
+    if "landlock" in confined:
+        await _watching(state, workspace)
     if "bubblewrap" in confined:
         print_ratio(
             "placet over raw bubblewrap", times["through placet, bubblewrap"], times["raw bubblewrap, same flags"]
@@ -83,6 +88,22 @@ async def _measure(state: Path, workspace: Workdir) -> None:
             backend.probe()
             print_count(f"trial of {backend.name}", (time.perf_counter() - began) * 1000, "ms", aim="below 100")
     print_count("descriptors open at the end", len(os.listdir("/proc/self/fd")), "descriptors")
+
+
+async def _watching(state: Path, workspace: Workdir) -> None:
+    """What it costs to watch what commands try to write, an option that is off by default."""
+    plain = Sandbox(_Places(state), Selection([Landlock(state)], {}))
+    watched = Sandbox(_Places(state), Selection([Landlock(state)], {}), settings=Settings(watch=True))
+    for what, script, rounds in (("true", "true", ROUNDS), (f"{_WRITES} writes", _MANY_WRITES, 10)):
+        ways = {f"landlock, {what}": plain, f"landlock, {what}, watched": watched}
+        mode = SandboxMode.WORKSPACE_WRITE
+        times = await side_by_side(
+            {name: _through(box, workspace, mode, script) for name, box in ways.items()}, rounds=rounds
+        )
+        for timing in times.values():
+            print_timing(timing)
+        without, with_it = times.values()
+        print_ratio(f"landlock, {what}: watched over not", with_it, without)
 
 
 async def _much_output(box: Sandbox, workspace: Workdir, name: str) -> None:
@@ -97,9 +118,11 @@ async def _much_output(box: Sandbox, workspace: Workdir, name: str) -> None:
     print_count(f"time for 1 GiB of output, {name}", time.perf_counter() - began, "s")
 
 
-def _through(box: Sandbox, workspace: Workdir, mode: SandboxMode) -> Callable[[], Awaitable[object]]:
+def _through(
+    box: Sandbox, workspace: Workdir, mode: SandboxMode, script: str = "true"
+) -> Callable[[], Awaitable[object]]:
     async def way() -> object:
-        return await box.run(Command(profile=box.profile(_SESSION, workspace, mode), script="true"))
+        return await box.run(Command(profile=box.profile(_SESSION, workspace, mode), script=script))
 
     return way
 

@@ -26,6 +26,7 @@ _BODY = textwrap.dedent("""
     from placet.sandbox import (Bubblewrap, Command, Landlock, Sandbox, SandboxMode, SandboxUnavailable, Selection,
                                 Workdir, WorkspaceFacts, harden)
     from placet.sandbox.linux import privilege, seccomp
+    from placet.sandbox.service import Settings
     from placet.session.ids import SessionId
     from placet.testing.backends import TestPlaces
     from tests.escapes.arena import private_root, readable_keeper
@@ -60,7 +61,8 @@ _BODY = textwrap.dedent("""
 
     async def main():
         state = folder / "state"
-        box = Sandbox(TestPlaces(state), Selection([Bubblewrap(state), Landlock(state)], {}))
+        selection = Selection([Bubblewrap(state), Landlock(state)], {})
+        box = Sandbox(TestPlaces(state), selection, settings=Settings(watch=True))
         told = {"report": box.selection.report()}
         facts = await box.check_workspace(folder / "workspace")
         assert isinstance(facts, WorkspaceFacts), facts
@@ -68,6 +70,7 @@ _BODY = textwrap.dedent("""
             told["probe"] = await box.probe_write(SessionId("s-1"), facts.workdir)
             scripts = {
                 "inside": "echo x > new; cat new", "outside": f"echo x > {folder}/outside/new",
+                "silent": f"exec 2>/dev/null; echo x > {folder}/outside/new",
                 "limits": "ulimit -u; ulimit -u 12; for n in {1..20}; do sleep 5 & done; echo all started",
             }
             for name, script in scripts.items():
@@ -139,6 +142,7 @@ def test_sbx_16_without_namespaces_landlock_is_used(error: str) -> None:
     assert isinstance(outside, list)
     assert outside[:3] == [1, "", True]
     assert outside[3].endswith("/outside/new")
+    assert told["silent"] == outside  # found by watching its calls
 
 
 def test_sbx_16_without_both_the_command_is_refused_with_cause_and_fix() -> None:

@@ -36,6 +36,7 @@ def sandbox_of(config: Config, clock: Clock = SYSTEM_CLOCK, *, backend: str | No
         unix_sockets=chosen.unix_sockets,
         bounds=_bounds(chosen),
         control_groups=chosen.control_groups,
+        watch=chosen.watch_denials,
         workspaces={Path(path): _of_workspace(own, chosen) for path, own in config.settings.workspaces.items()},
     )
     return Sandbox(config.places, selection_of(config, backend), clock, settings=settings)

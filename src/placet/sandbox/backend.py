@@ -10,6 +10,7 @@ from typing import Protocol
 
 from placet.kernel.signal import AbortSignal
 
+from .linux.watching import Tried
 from .policy import Profile, Workdir
 
 
@@ -55,7 +56,10 @@ class Allowed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One process to start: what, with which environment, where, the descriptors for its output, and what stops it."""
+    """One process to start: what, with which environment, where, the descriptors for its output, and what stops it.
+
+    `watch` asks a backend that can do it to see what the process tries to change, for the diagnosis of a failure.
+    """
 
     profile: Profile
     argv: tuple[str, ...]
@@ -67,16 +71,21 @@ class Launch:
     signal: AbortSignal | None = None
     covered: tuple[Covered, ...] = ()
     allowance: Allowed | None = None
+    watch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a process ended; `broken` if the sandbox failed before the command ran, `moved` if its directory changed."""
+    """How a process ended; `broken` if the sandbox failed before the command ran, `moved` if its directory changed.
+
+    `tried` is what it tried to change, where that was watched.
+    """
 
     code: int | None
     signal: str | None = None
     broken: bool = False
     moved: bool = False
+    tried: tuple[Tried, ...] = ()
 
 
 class Process(Protocol):

@@ -1,8 +1,10 @@
 """Whether the sandbox denied something: evidence, not words.
 
 A run is denied if it failed, its output has the system's error text for something that its backend refuses, next to a
-path that lies outside what the profile grants, and the unconfined server could have written there. The search is plain
-and bounded: no regular expression, no path is opened.
+path that lies outside what the profile grants, and the unconfined server could have written there. Where a backend has
+watched what the command tried to change, an attempt of that kind counts where the output says nothing: it is no proof
+that the command failed for it, so a person chooses whether commands are watched. The search is plain and bounded: no
+regular expression, no path is opened.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .backend import Backend
+from .linux.watching import How, Tried
 from .mode import SandboxMode
 from .policy import Profile
 from .process import Command, Run
@@ -38,8 +41,13 @@ def judged(run: Run, command: Command, backend: Backend) -> Run:
     for text in (run.stderr.text, run.stdout.text):
         path = evidence(text, backend, command.profile, workdir)
         if path is not None:
-            return replace(run, sandbox=replace(run.sandbox, denied=True, path=str(path)))
-    return run
+            return _denied(run, path)
+    attempted = next((path for call in run.tried if (path := _refused(call, command.profile, backend))), None)
+    return run if attempted is None else _denied(run, attempted)
+
+
+def _denied(run: Run, path: Path) -> Run:
+    return replace(run, sandbox=replace(run.sandbox, denied=True, path=str(path)))
 
 
 def evidence(text: str, backend: Backend, profile: Profile, workdir: Path) -> Path | None:
@@ -60,6 +68,33 @@ def evidence(text: str, backend: Backend, profile: Profile, workdir: Path) -> Pa
 def denied_writing(path: Path, backend: Backend, profile: Profile) -> bool:
     """Whether it was the sandbox that refused to let this path be written: the evidence for the file tools."""
     return _refuses(profile, path, backend.private, only_protected=False) and _server_could_write(path)
+
+
+def _refused(call: Tried, profile: Profile, backend: Backend) -> Path | None:
+    """The path of a call that the sandbox refused and that would have gone through without it, as things stand now."""
+    path = Path(os.path.normpath(call.path))
+    there, folder = os.path.lexists(path), path.parent
+    match call.how:
+        case How.MAKE if there:
+            return None
+        case How.REMOVE | How.WRITE if not there:
+            return None
+        case How.OPEN if there and _fails_anyway(path, call.flags):
+            return None
+        case How.OPEN if not there and not call.flags & os.O_CREAT:
+            return None
+    follows = there and call.how in (How.OPEN, How.WRITE)
+    where = path if follows else folder
+    if not follows and not os.path.isdir(folder):
+        return None
+    return path if denied_writing(where, backend, profile) else None
+
+
+def _fails_anyway(path: Path, flags: int) -> bool:
+    """Whether open(2) refuses what is there, whoever asks."""
+    if flags & os.O_CREAT and flags & os.O_EXCL:
+        return True
+    return os.path.isdir(path) and flags & os.O_TMPFILE != os.O_TMPFILE
 
 
 def _candidates(line: str, phrases: tuple[str, ...]) -> Iterator[tuple[str, str]]:

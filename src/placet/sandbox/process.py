@@ -22,6 +22,7 @@ from .execution.allowance import Allowance
 from .execution.environment import shell
 from .execution.output import Capture, Captured
 from .linux import processes
+from .linux.watching import Tried
 from .mode import SandboxMode
 from .policy import Profile, Workdir
 
@@ -103,7 +104,8 @@ class Run:
 
     After a time-out or a stop both say what the command made of it: one that traps SIGTERM and exits 0 is still
     `timed_out`. `pipe_held` means that something kept its output open beyond all grace. `exceeded` says in words which
-    bound it went over: it was killed for that.
+    bound it went over: it was killed for that. `tried` is what it tried to change, where that was watched: evidence for
+    `denial`, and for nothing else.
     """
 
     exit_code: int | None
@@ -116,6 +118,7 @@ class Run:
     duration_ms: int
     pipe_held: bool = False
     exceeded: str | None = None
+    tried: tuple[Tried, ...] = ()
 
 
 class _Stream:
@@ -186,6 +189,7 @@ async def run(
     spill: Spill | None = None,
     umask: int = -1,
     allow: Allow | None = None,
+    watch: bool = False,
 ) -> Run:
     """Run the command and return when it and everything that it started is gone.
 
@@ -196,7 +200,9 @@ async def run(
     workdir = command.workdir or command.profile.workspace
     for attempt in itertools.count():
         left = command.timeout_ms / 1000 - (time.monotonic() - began)
-        course, out, err = await _once(command, spawn, env=env, spill=spill, umask=umask, seconds=left, allow=allow)
+        course, out, err = await _once(
+            command, spawn, env=env, spill=spill, umask=umask, seconds=left, allow=allow, watch=watch
+        )
         broken = course.exit is not None and course.exit.broken and not (course.timed_out or course.aborted)
         moves = any(word in err.text for word in _MOVED)  # in the workspace, during the set-up: it is looked at anew
         patient = time.monotonic() - began < _SECONDS_FOR_WHAT_MOVES if moves else attempt < _ATTEMPTS - 1
@@ -221,6 +227,7 @@ async def run(
         round((time.monotonic() - began) * 1000),
         course.pipe_held,
         course.exceeded,
+        ended.tried,
     )
 
 
@@ -233,6 +240,7 @@ async def _once(
     umask: int,
     seconds: float,
     allow: Allow | None,
+    watch: bool,
 ) -> tuple[_Course, Captured, Captured]:
     course = _Course()
     out, err = _Stream("stdout", spill, command.on_output), _Stream("stderr", spill, command.on_output)
@@ -242,7 +250,7 @@ async def _once(
         workdir = command.workdir or command.profile.workspace
         launch = Launch(
             command.profile, command.words, env, workdir, out.write, err.write, umask, command.signal, command.covered,
-            allowance,
+            allowance, watch,
         )  # fmt: skip
         try:
             process = await spawn(launch)

@@ -65,6 +65,7 @@ class Settings:
     umask: int = -1
     bounds: Bounds = field(default_factory=Bounds)
     control_groups: bool = True
+    watch: bool = False
     network: Network = Network.OPEN
     unix_sockets: bool = False
     workspaces: Mapping[Path, WorkspaceSettings] = field(default_factory=dict)
@@ -308,8 +309,9 @@ class Sandbox:
         kept = self._settings
         try:
             done = await process.run(
-                command, backend.spawn, facts, env=env, spill=spill, umask=kept.umask, allow=self._allowances.allow
-            )
+                command, backend.spawn, facts, env=env, spill=spill, umask=kept.umask, allow=self._allowances.allow,
+                watch=kept.watch,
+            )  # fmt: skip
         except SandboxUnavailable:  # it is not what it was at its trial: the next call tries anew
             self._selection.forget()
             raise

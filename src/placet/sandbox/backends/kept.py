@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from placet.sandbox.backend import Exit, Launch
 from placet.sandbox.errors import SandboxUnavailable, StartFailed, Stopped, WorkdirUnusable
 from placet.sandbox.execution.child import exit_of
 from placet.sandbox.linux import awaited, keeper, privilege, processes
+from placet.sandbox.linux.watching import How, Tried
 
 _IDLE = 2
 """Keepers without a command that are kept for the next one."""
@@ -72,6 +74,8 @@ class Keeper:
             "umask": launch.umask,
             "filter": filter_program.hex(),
         }
+        if launch.watch:
+            message["watch"] = [str(root) for root in launch.profile.writable]
         group = launch.allowance.group or () if launch.allowance is not None else ()
         answer = self.ask(message, rules, workdir, launch.stdout, launch.stderr, *group)
         match answer:
@@ -209,7 +213,8 @@ class KeptProcess:
     def _hear(self) -> dict[str, Any]:
         answer = self.keeper.hear()
         if "ended" in answer:
-            self._exit = exit_of(answer["ended"])
+            tried = tuple(Tried(How(how), path, flags) for how, path, flags in answer.get("tried", ()))
+            self._exit = replace(exit_of(answer["ended"]), tried=tried)
         elif not answer:
             self._exit = self._exit or Exit(None, "SIGKILL")  # the keeper was killed, and its command will be
         return answer

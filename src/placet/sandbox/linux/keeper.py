@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import privilege, processes, ruleset, seccomp
+from . import privilege, processes, ruleset, seccomp, watching
 
 _HEADER = struct.Struct("=I")
 _DESCRIPTORS = 6
@@ -61,6 +61,8 @@ class _Keeper:
     def __init__(self, line: socket.socket) -> None:
         self._line = line
         self._child, self._handle = 0, -1
+        self._watcher: watching.Watcher | None = None
+        self._nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
 
     def serve(self) -> None:
         try:
@@ -70,6 +72,7 @@ class _Keeper:
             pass
         finally:
             self._end_all()
+            self._close_watcher()
 
     def _step(self) -> bool:
         """Wait for a message or the child's end; False when the server is gone."""
@@ -77,7 +80,15 @@ class _Keeper:
         poll.register(self._line, select.POLLIN)
         if self._handle >= 0:
             poll.register(self._handle, select.POLLIN)
-        ready = {descriptor for descriptor, _ in poll.poll(_REAP_MS if self._handle >= 0 else None)}
+        watcher = self._watcher
+        if watcher is not None and not watcher.done:
+            poll.register(watcher.listener, select.POLLIN)
+        ready = dict(poll.poll(_REAP_MS if self._handle >= 0 else None))
+        if watcher is not None and (told := ready.get(watcher.listener)):
+            if told & select.POLLIN:
+                watcher.take()
+                return True
+            watcher.done = True
         self._reap()
         if self._line.fileno() not in ready:
             return True
@@ -99,7 +110,9 @@ class _Keeper:
                 for seen in processes.descendants([os.getpid()]):
                     processes.send(seen, signal.SIGTERM)
             case "clear":
-                send(self._line, {"cleared": self._end_all()})
+                cleared = self._end_all()
+                self._close_watcher()
+                send(self._line, {"cleared": cleared})
 
     def _start(
         self, message: dict[str, Any], rules: int, workdir: int, out: int, err: int, join: int = -1, leave: int = -1
@@ -109,13 +122,13 @@ class _Keeper:
         where = f"/proc/self/fd/{workdir}"
 
         def begin() -> None:
-            confine(rules, bytes.fromhex(message["filter"]))
+            self._watcher = confine(rules, bytes.fromhex(message["filter"]), message.get("watch"))
             started.append(
                 subprocess.Popen(
                     message["argv"],
                     env=message["env"],
                     cwd=where,
-                    stdin=subprocess.DEVNULL,
+                    stdin=self._nothing,  # opened before: a thread that is watched opens nothing
                     stdout=out,
                     stderr=err,
                     start_new_session=True,
@@ -129,6 +142,7 @@ class _Keeper:
         finally:
             _enter(leave)
         if failure is not None:
+            self._close_watcher()
             at = "workdir" if failure.filename == where else "start" if failure.filename else "confine"
             return {"failed": at, "why": failure.strerror or str(failure)}
         popen = started[0]
@@ -148,7 +162,13 @@ class _Keeper:
             if pid == self._child:
                 os.close(self._handle)
                 self._child, self._handle = 0, -1
-                send(self._line, {"ended": os.waitstatus_to_exitcode(status)})
+                tried = [] if self._watcher is None else self._watcher.tried
+                send(self._line, {"ended": os.waitstatus_to_exitcode(status), "tried": tried})
+
+    def _close_watcher(self) -> None:
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.close()
 
     def _end_all(self) -> bool:
         """Stop all first, so that none can start others meanwhile, then kill until none is left; whether none is."""
@@ -163,14 +183,23 @@ class _Keeper:
         return False
 
 
-def confine(rules: int, filter_program: bytes) -> None:
-    """Give up, for good and for this thread and what it starts, all that a confined command must not have."""
+def confine(rules: int, filter_program: bytes, watched: Sequence[str] | None = None) -> watching.Watcher | None:
+    """Give up, for good and for this thread and what it starts, all that a confined command must not have.
+
+    Where it is `watched`, with the roots that it may write in, returns who takes what it tries; None where another
+    watcher of this chain leaves no room for one.
+    """
     numbers = seccomp.machine()
     assert numbers is not None
     privilege.no_new_privileges()
     ruleset.enter(rules)
     privilege.drop_capabilities()
+    watcher = None
+    if watched is not None:
+        with contextlib.suppress(OSError):
+            watcher = watching.Watcher(watching.listen(numbers), numbers, watched)
     seccomp.install(numbers, filter_program)
+    return watcher
 
 
 def in_thread(call: Callable[[], None]) -> OSError | None:

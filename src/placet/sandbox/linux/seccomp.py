@@ -5,25 +5,31 @@ from __future__ import annotations
 import ctypes
 import errno
 import functools
+import os
 import platform
 import struct
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from . import libc
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
-_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_ALLOW, _KILL, _ERRNO, _TELL = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _AF_UNIX, _SOCK_DGRAM, _SOCK_TYPE_MASK, _CLONE_NEWUSER = 1, 2, 0xF, 0x10000000
 _NETWORK_FAMILIES = (2, 10, 16, 17, 40)  # AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_VSOCK
 _TERMINAL_INJECTION = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX; the kernel looks at the low 32 bits only
-_SET_MODE_FILTER = 1
+_SET_MODE_FILTER, _NEW_LISTENER = 1, 8
+
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+"""The flags of open(2) that change something."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
     """The numbers of one processor architecture."""
 
+    name: str
     audit: int
     refused: tuple[int, ...]
     unknown: tuple[int, ...]
@@ -96,8 +102,10 @@ _EVERYWHERE = (428, 429, 430, 431, 432, 433, 442, 467, 438)
 _UNKNOWN = (425, 426, 427, 435)
 
 MACHINES = {
-    "x86_64": Machine(0xC000003E, _X86_64 + _EVERYWHERE, _UNKNOWN, 56, 272, 41, 53, 16, 302, 317, x32=True),
-    "aarch64": Machine(0xC00000B7, _ARM64 + _EVERYWHERE, _UNKNOWN, 220, 97, 198, 199, 29, 261, 277, x32=False),
+    "x86_64": Machine("x86_64", 0xC000003E, _X86_64 + _EVERYWHERE, _UNKNOWN, 56, 272, 41, 53, 16, 302, 317, x32=True),
+    "aarch64": Machine(
+        "aarch64", 0xC00000B7, _ARM64 + _EVERYWHERE, _UNKNOWN, 220, 97, 198, 199, 29, 261, 277, x32=False
+    ),
 }
 
 
@@ -138,15 +146,37 @@ def program(numbers: Machine, *, unix_sockets: bool = False, network: bool = Tru
     return b"".join([*code, _step(_RETURN, _ALLOW)])
 
 
+def telling(numbers: Machine, opens: Mapping[int, int], others: Sequence[int]) -> bytes:
+    """A filter that refuses nothing and tells of system calls: `others`, and `opens` whose flags would write.
+
+    `opens` maps a number to the index of the argument that holds the flags.
+    """
+    code = [_step(_LOAD, _ARCHITECTURE), *_unless(numbers.audit, _ALLOW), _step(_LOAD, _NUMBER)]
+    for number, flags in opens.items():
+        code += _guard(number, [_argument(flags), _step(_JUMP_ANY_BIT, WRITES, 0, 1), _step(_RETURN, _TELL)])
+    for number in others:
+        code += _when(number, _TELL)
+    return b"".join([*code, _step(_RETURN, _ALLOW)])
+
+
 def install(numbers: Machine, filter_program: bytes) -> None:
     """Confine the calling thread, and what it starts, by the filter; no_new_privs must be set. Cannot be undone."""
+    _load(numbers, filter_program, 0)
+
+
+def listen(numbers: Machine, filter_program: bytes) -> int:
+    """Install a filter whose tellings come to the descriptor that is returned (close-on-exec). Raises `OSError`."""
+    return _load(numbers, filter_program, _NEW_LISTENER)
+
+
+def _load(numbers: Machine, filter_program: bytes, flags: int) -> int:
 
     class Program(ctypes.Structure):
         _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
     buffer = ctypes.create_string_buffer(filter_program, len(filter_program))
-    loaded = Program(len(filter_program) // 8, ctypes.addressof(buffer))
-    libc.syscall("seccomp", numbers.seccomp, ctypes.c_uint(_SET_MODE_FILTER), ctypes.c_uint(0), ctypes.byref(loaded))
+    loaded = ctypes.byref(Program(len(filter_program) // 8, ctypes.addressof(buffer)))
+    return libc.syscall("seccomp", numbers.seccomp, ctypes.c_uint(_SET_MODE_FILTER), ctypes.c_uint(flags), loaded)
 
 
 def _step(operation: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
