@@ -9,10 +9,11 @@ import pytest
 
 from placet.cordis.answers import DefineRefused
 from placet.cordis.definition import LARGEST, Code, Definition
+from placet.cordis.running import defining
 from placet.cordis.vocabulary import PluginId
 from placet.session import Lease, SessionLog
 from placet.testing.facts import new_session, yes
-from tests.cordis.world import CLIENT, CordisWorld, cordis_world
+from tests.cordis.world import CLIENT, PANEL, CordisWorld, cordis_world
 
 pytestmark = pytest.mark.anyio
 
@@ -79,6 +80,23 @@ async def test_h4_a_refused_define_consumes_no_number(world: CordisWorld) -> Non
     assert (second.plugin, second.id) == ("clock-1", "pkg-2")
     third = await world.define(prefix="other")
     assert (third.plugin, third.id) == ("other-2", "pkg-3")
+
+
+async def test_h4_a_session_has_so_many_plugins_and_a_plugin_so_many_packages(
+    world: CordisWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(defining, "PLUGINS", 2)
+    monkeypatch.setattr(defining, "PACKAGES", 3)
+    await world.define()
+    await world.define(prefix="other")
+    assert "give its pluginId), or remove one" in await refused(world, prefix="third")
+    await world.define(plugin="clock-1")
+    await world.define(plugin="clock-1")
+    said = await refused(world, prefix=None, plugin=PluginId("clock-1"))
+    assert said.startswith("clock-1 has 3 packages already: run one of these")
+    await world.cordis.undefine(world.session, PluginId("other-2"), by=PANEL, told=False)
+    third = await world.define(prefix="third")
+    assert (third.plugin, third.id) == ("third-3", "pkg-5")
 
 
 async def test_h6_h11_another_sessions_plugin_is_as_missing_as_none(world: CordisWorld) -> None:

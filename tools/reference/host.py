@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from placet.cordis.definition import LARGEST
+from placet.cordis.definition import LARGEST, PACKAGES, PLUGINS
 from placet.cordis.host.inside import main, traps, web
 from placet.cordis.host.limits import LONGEST_LINE, Limits
 from placet.cordis.host.services.heard import HEARD
@@ -31,7 +31,8 @@ it. A turn waits at its end {PATIENCE:.0f} seconds at most for a command of a pl
 plugin asks.
 
 Outside of a turn nobody can be asked: a wish for a wider mode is refused, and what changes something (`shell.run`,
-`files.write`, `files.edit`, `web.post`) is written into the log as `cordis/called` before it acts.
+`files.write`, `files.edit`) or leaves for the web (`web.get`, `web.post`) is written into the log as `cordis/called`
+before it acts.
 
 A half never decides anything, and reaches no preset, mode, policy, consent or other session. Events are told after the
 fact. A tool of a plugin is called `PLUGIN.TOOL`, is there for its own session only, and cannot wish for a wider mode.
@@ -97,6 +98,7 @@ def _bounds(limits: Limits) -> Iterator[tuple[str, str, str]]:
     killed = "the plugin is ended, with one line that says so"
     error = "an error for whoever called"
     yield "both halves together", f"{LARGEST >> 10} KiB", "the definition is refused"
+    yield "plugins of a session, packages of a plugin", f"{PLUGINS}, {PACKAGES}", "the definition is refused"
     yield "load and `apply` as a whole", f"{limits.start:g} s", "the start fails"
     yield "one call of a method or a tool", f"{limits.answer:g} s", error
     yield "no answer to a ping", f"{limits.silence:g} s", killed
@@ -114,6 +116,11 @@ def _bounds(limits: Limits) -> Iterator[tuple[str, str, str]]:
         "lines in the log",
         f"{limits.printed_lines[0]:g} a second, {limits.printed_lines[1]:g} at once",
         "lines are dropped and counted",
+    )
+    yield (
+        "bytes that calls put into the session's log",
+        f"{int(limits.logged[0]) >> 10} KiB a second, {int(limits.logged[1]) >> 20} MiB at once",
+        "further calls that are logged are refused (`too-much-logged`)",
     )
     yield (
         "memory",

@@ -11,6 +11,8 @@ from placet.session.codec import canonical, escape, unescape
 LARGEST = 512 * 1024
 """Bytes that both halves may have together."""
 LONGEST_NAME, LONGEST_PURPOSE = 120, 2_000
+PLUGINS, PACKAGES = 50, 200
+"""Plugins that a session may have at once, and packages of one plugin."""
 
 
 @dataclass(frozen=True, slots=True)

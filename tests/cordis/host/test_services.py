@@ -191,7 +191,17 @@ async def test_k18_the_web_is_fetched_from_inside_the_halfs_own_process(each: Ho
     assert (await half.invoke("do", f"ctx.web.get('{web}/big')"))[1] == "too-large"
     assert (await half.invoke("do", "ctx.web.get('file:///etc/passwd')"))[1] == "bad-url"
     assert (await half.invoke("do", "ctx.web.get('http://127.0.0.1:1/')"))[1] == "unreachable"
-    assert [event.data["service"] for event in await each.events("cordis/called")] == ["web.post"]
+    called = [
+        (event.data["service"], json.loads(unescape(event.data["arguments"])))
+        for event in await each.events("cordis/called")
+    ]
+    assert called == [
+        ("web.get", {"url": f"{web}/hello"}),
+        ("web.get", {"url": f"{web}/missing"}),
+        ("web.post", {"url": f"{web}/p", "bytes": 8}),
+        ("web.get", {"url": f"{web}/big"}),
+        ("web.get", {"url": "http://127.0.0.1:1/"}),
+    ]
 
 
 async def test_without_a_network_the_web_is_out_of_reach(host: HostHouse, web: str) -> None:

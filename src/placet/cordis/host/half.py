@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -90,7 +91,8 @@ class Half:
         self.calls = 0
         now = time.monotonic()
         self._calls, self._changes = Bucket(limits.calls, now), Bucket(limits.changes, now)
-        self._diagnoses = Bucket(limits.diagnoses, now)
+        self._diagnoses, self._logged = Bucket(limits.diagnoses, now), Bucket(limits.logged, now)
+        self._told_of_log = False
         self._told: object = None
         self._news = anyio.Event()
         self.known = self._sent = False
@@ -275,6 +277,27 @@ class Half:
         """Wait until one more call of a tool may be made."""
         while not self._calls.take(1, time.monotonic()):  # noqa: ASYNC110 - only time brings the next one
             await anyio.sleep(self._calls.wait(time.monotonic()))
+
+    def put_into_log(self, size: int) -> None:
+        """Count what a call of it puts into the session's log. Raises `Refusal`, which its own log tells once."""
+        now = time.monotonic()
+        if self._logged.take(size, now):
+            self._told_of_log = False
+            return
+        seconds = math.ceil(self._logged.wait(now, size))
+        text = (
+            "calls that are kept in the session's log, each with its arguments, come too fast: "
+            f"at most {int(self.limits.logged[0]) >> 10} KiB a second in the long run; "
+            f"write less often or less at once, or go on in {seconds} seconds"
+        )
+        if not self._told_of_log:
+            self._told_of_log = True
+            self._prints.say(f"placet refuses some calls: {text}")
+        raise Refusal("too-much-logged", text)
+
+    def was_put_into_log(self, size: int) -> None:
+        """Count what stands there already: the result of a call."""
+        self._logged.owe(size, time.monotonic())
 
     def tell(self, method: str, params: dict[str, Any]) -> None:
         """Tell it something."""

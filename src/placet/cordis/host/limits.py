@@ -16,7 +16,7 @@ class Limits:
     `answer` for one call of a method or tool. `pending`: calls that are under way at once, in each direction.
 
     What comes over the line and what is printed may come in a burst, and then at a rate per second; so may calls of
-    tools, which wait for their turn, and what ends in the log: changes of what is offered, diagnoses, announcements.
+    tools, which wait for their turn, and what ends in the log: changes of what is offered, diagnoses, bytes of calls.
     """
 
     start: float = 5.0
@@ -31,6 +31,7 @@ class Limits:
     calls: tuple[float, float] = (20.0, 200.0)
     changes: tuple[float, float] = (1.0, 30.0)
     diagnoses: tuple[float, float] = (0.1, 10.0)
+    logged: tuple[float, float] = (32 << 10, 16 << 20)
     printed_lines: tuple[float, float] = (100.0, 500.0)
     tools: int = 32
     services: int = 16
@@ -44,10 +45,10 @@ class Bucket:
         self.rate, self._most = rule
         self._left, self._filled = self._most, now
 
-    def wait(self, now: float) -> float:
-        """Seconds until one more may pass; 0 where that is now."""
+    def wait(self, now: float, much: float = 1) -> float:
+        """Seconds until so much may pass; 0 where that is now."""
         left = min(self._most, self._left + (now - self._filled) * self.rate)
-        return max(0.0, (1 - left) / self.rate)
+        return max(0.0, (much - left) / self.rate)
 
     def take(self, much: float, now: float) -> bool:
         """Whether so much may pass now."""
@@ -57,6 +58,11 @@ class Bucket:
             return False
         self._left -= much
         return True
+
+    def owe(self, much: float, now: float) -> None:
+        """Count what has passed already, as a debt where there was no room for it."""
+        self.take(0, now)
+        self._left -= much
 
 
 class Share:

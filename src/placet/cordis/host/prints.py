@@ -33,6 +33,10 @@ class Prints:
         """Wait for too much. Raises `LineBroken`."""
         await asyncio.shield(self._over)
 
+    def say(self, text: str) -> None:
+        """Put in a line of placet's own."""
+        logger.info("%s [%s]", self._tag, text)
+
     def close(self) -> None:
         """Read what is there still, and stop."""
         while self._fd >= 0 and self._ready():

@@ -8,11 +8,13 @@ from typing import Protocol
 from placet.cordis import events as log
 from placet.cordis.admission import MISSING
 from placet.cordis.answers import DefineRefused
-from placet.cordis.definition import Code, Definition, Package
+from placet.cordis.definition import PACKAGES, PLUGINS, Code, Definition, Package
+from placet.cordis.registry import Plugins
 from placet.cordis.running.ledger import Ledger
-from placet.cordis.vocabulary import PACKAGE, PLUGIN, PackageId
+from placet.cordis.vocabulary import PACKAGE, PLUGIN, PackageId, PluginId
 from placet.session.errors import LeaseLost
 from placet.session.event import Draft, Event
+from placet.session.ids import SessionId
 from placet.session.store import Appended, Numbered, Refused
 from placet.tools.tool import CallContext
 
@@ -37,10 +39,9 @@ class Defining:
         complaint = wanted.complaint()
         if complaint is not None:
             return DefineRefused(complaint)
-        if wanted.plugin is not None:
-            plugins = await self._ledger.catch_up()
-            if plugins.owned(call.session, wanted.plugin) is None:
-                return DefineRefused(MISSING.format(plugin=wanted.plugin[:64]))
+        complaint = _no_room(await self._ledger.catch_up(), call.session, wanted.plugin)
+        if complaint is not None:
+            return DefineRefused(complaint)
         complaint = await self._checks.complaint(call, wanted)
         if complaint is not None:
             return DefineRefused(complaint)
@@ -63,6 +64,26 @@ class Defining:
         found = (plugin.package(id) for plugin in plugins.of(call.session))
         package = next((one for one in found if one is not None), None)
         return package or DefineRefused("the plugin was removed while this was defined")
+
+
+def _no_room(plugins: Plugins, session: SessionId, id: PluginId | None) -> str | None:
+    """Why there is no place for one more package, or None."""
+    if id is None:
+        if len(plugins.of(session)) < PLUGINS:
+            return None
+        return (
+            f"this session has {PLUGINS} plugins already: change one of them (give its pluginId), or remove one that"
+            " nobody needs with cordis_undefine"
+        )
+    plugin = plugins.owned(session, id)
+    if plugin is None:
+        return MISSING.format(plugin=id[:64])
+    if len(plugin.packages) < PACKAGES:
+        return None
+    return (
+        f"{id} has {PACKAGES} packages already: run one of these, or tell the user that you start it afresh, remove it"
+        " with cordis_undefine and define it anew"
+    )
 
 
 def call_key(call: CallContext) -> str:

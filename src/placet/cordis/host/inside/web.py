@@ -40,7 +40,6 @@ class Web:
         if json is not None:
             body = codec.dumps(json).encode()
             sent.setdefault("Content-Type", "application/json")
-        await self._line.call("web.post", {"url": url[:2_000], "bytes": len(body)})
         return await self._fetch("POST", url, sent, body)
 
     async def _fetch(
@@ -48,6 +47,8 @@ class Web:
     ) -> dict[str, Any]:
         if not url.startswith(("http://", "https://")):
             raise ServiceError("bad-url", f"{url[:200]!r} is no http:// or https:// address")
+        sent = {} if body is None else {"bytes": len(body)}
+        await self._line.call(f"web.{method.lower()}", {"url": url[:2_000], **sent})
         call: Callable[[], dict[str, Any]] = lambda: _blocking(method, url, dict(headers or {}), body)  # noqa: E731
         try:
             return await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(self._threads, call), LONGEST)

@@ -49,6 +49,8 @@ SERVICES: Mapping[str, Service] = {
                                         "justification")),
 }  # fmt: skip
 """Each with the arguments that may be given; what else a tool can do (a job, say) is not for plugins."""
+_EVENT = 500
+"""About the bytes of an event without what it tells."""
 _MATCH = re.compile(r"(.*?):(\d+): (.*)")
 
 
@@ -102,9 +104,10 @@ class Calling:
 
     async def announce(self, half: Half, method: str, arguments: Any) -> None:
         """Write down that a half is about to change something. Raises `Refusal` where its run is over."""
-        half.calls += 1
         facts = half.facts
         text = escape(dumps(arguments))
+        half.put_into_log(_EVENT + len(text))
+        half.calls += 1
         draft = events.called(facts.run, facts.plugin, n=half.calls, service=method, arguments=text)
         outcome = await self._store.append(
             facts.session, [draft], present=[keys.created()], absent=[events.stopped_key(facts.run)]
@@ -127,8 +130,11 @@ class Calling:
                     service.tool,
                     arguments,
                 )
+                half.put_into_log(2 * _EVENT + len(arguments))
                 with anyio.CancelScope(shield=True):  # it gets its result, whatever becomes of the half
-                    return await self._inside(half, call, place)
+                    came = await self._inside(half, call, place)
+                half.was_put_into_log(len(came.text))
+                return came
         if self._turns.stopped(facts.session):
             raise Refusal("turn-stopped", "the agent's turn was stopped; try again when it has ended")
         log = await self.log(facts.session)

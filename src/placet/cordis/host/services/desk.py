@@ -105,7 +105,7 @@ class Desk:
         if method in SERVICES:
             return await self._calling.call(half, method, params, signal)
         match method:
-            case "web.post":
+            case "web.get" | "web.post":
                 await half.paced()
                 return await self._calling.announce(half, method, params)
             case "provide":
