@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -40,8 +41,6 @@ def gallery(make_home: Callable[..., Home]) -> tuple[Home, str, list[str]]:
     expect(page.locator(".queue")).to_contain_text(f"of {len(HOSTILE)}")
     page.close()
     rows = home.cli("log", "export", session).stdout.splitlines()
-    import json
-
     asks = [json.loads(row)["data"] for row in rows if json.loads(row)["type"] == "approval/asked"]
     by_position = {ask["call"]["position"]: ask["id"] for ask in asks}
     return home, session, [by_position[position] for position in range(len(HOSTILE))]
@@ -51,20 +50,30 @@ def card(gallery: tuple[Home, str, list[str]], name: str, size: dict[str, int]) 
     home, session, asks = gallery
     page = home.context.new_page()
     page.set_viewport_size(size)  # type: ignore[arg-type]
+    return turned_to(page, gallery, name)
+
+
+def turned_to(page: Page, gallery: tuple[Home, str, list[str]], name: str) -> Page:
+    home, session, asks = gallery
     page.goto(f"{home.url}#/session/{session}/{asks[NAMES.index(name)]}")
     expect(page.locator(f'article.ask[data-ask="{asks[NAMES.index(name)]}"]')).to_be_visible()
     return page
 
 
-SIZES = pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.fixture(scope="module", params=[WIDE, PHONE], ids=["wide", "phone"])
+def leafed(gallery: tuple[Home, str, list[str]], request: pytest.FixtureRequest) -> Iterator[Page]:
+    """One page of each size in which a person goes from card to card."""
+    page = gallery[0].context.new_page()
+    page.set_viewport_size(request.param)
+    yield page
+    page.close()
 
 
-@SIZES
 @pytest.mark.parametrize("name", ["four thousand", "sixty thousand", "four hundred lines"])
 def test_m3_ui03_ui04_a_long_command_is_whole_and_allow_opens_only_at_its_end(
-    gallery: tuple[Home, str, list[str]], name: str, size: dict[str, int]
+    gallery: tuple[Home, str, list[str]], leafed: Page, name: str
 ) -> None:
-    page = card(gallery, name, size)
+    page = turned_to(leafed, gallery, name)
     allow, reject = page.get_by_role("button", name="Allow once"), page.get_by_role("button", name="Reject").first
     for field in (allow, reject):
         expect(field).to_be_in_viewport(ratio=1)
@@ -77,21 +86,18 @@ def test_m3_ui03_ui04_a_long_command_is_whole_and_allow_opens_only_at_its_end(
     expect(allow).not_to_have_attribute("aria-disabled", "true")
     for field in (allow, reject):
         expect(field).to_be_in_viewport(ratio=1)
-    page.close()
 
 
-@SIZES
 @pytest.mark.parametrize("name", NAMES)
 def test_ui05_nothing_on_the_card_needs_sideways_scrolling(
-    gallery: tuple[Home, str, list[str]], name: str, size: dict[str, int]
+    gallery: tuple[Home, str, list[str]], leafed: Page, name: str
 ) -> None:
-    page = card(gallery, name, size)
+    page = turned_to(leafed, gallery, name)
     wide = page.evaluate(
         """() => ['article.ask', '.ask-body', 'article.ask .code', 'html']
             .filter((name) => { const e = document.querySelector(name); return e.scrollWidth > e.clientWidth + 1; })"""
     )
     assert wide == []
-    page.close()
 
 
 def test_m4_ui03_what_is_copied_is_what_would_run(gallery: tuple[Home, str, list[str]]) -> None:

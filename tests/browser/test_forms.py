@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -57,7 +58,7 @@ def lines(sheet: Locator) -> list[str]:
     return [row.rstrip("\n") for row in sheet.locator(".code[data-signed] .l .x").all_inner_texts()]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", "dark"] if os.environ.get("PLACET_PICTURES") else ["light"])
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_law_7_each_call_of_a_file_tool_is_shown_whole_and_readable(
     home: Home, size: dict[str, int], scheme: str
@@ -86,7 +87,8 @@ def test_law_7_each_call_of_a_file_tool_is_shown_whole_and_readable(
         look(page, f"write-{shot}")
         allow = sheet.get_by_role("button", name="Allow once")
         expect(allow).to_have_attribute("aria-disabled", "true")
-        sheet.get_by_role("button", name="Go to the end").click()
+        # the driver's own click would scroll to the button first, and with that to the end
+        sheet.get_by_role("button", name="Go to the end").evaluate("button => button.click()")
         sheet.locator(".ask-body").evaluate("body => body.scrollTo(0, body.scrollHeight)")
         expect(allow).not_to_have_attribute("aria-disabled", "true")
 
