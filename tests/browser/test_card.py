@@ -47,7 +47,7 @@ def gallery(make_home: Callable[..., Home]) -> tuple[Home, str, list[str]]:
 
 
 def card(gallery: tuple[Home, str, list[str]], name: str, size: dict[str, int]) -> Page:
-    home, session, asks = gallery
+    home, _, _ = gallery
     page = home.context.new_page()
     page.set_viewport_size(size)  # type: ignore[arg-type]
     return turned_to(page, gallery, name)
