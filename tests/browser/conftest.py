@@ -156,6 +156,15 @@ def asking_home(make_home: Callable[..., Home]) -> Home:
     return make_home(ONE_ASK)
 
 
+@pytest.fixture
+def tabs_closed(chromium: Browser) -> Iterator[None]:
+    """Close every tab at the end of the test: tabs that stay open cost time in all tests that follow."""
+    yield
+    for context in chromium.contexts:
+        for page in context.pages:
+            page.close()
+
+
 def sign(page: Page, field: str) -> None:
     """Press one of the fields with the real mouse, as soon as it is armed.
 

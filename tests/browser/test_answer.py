@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import ONE_ASK, Home, ask_id, asking, sign
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("tabs_closed")]
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from placet.session.ids import AskId, SessionId, new_ask_id
 from placet.session.stores.sqlite import SqliteStore
 from tests.browser.conftest import ONE_ASK, Home, ask_id, asking, sign, sign_in
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("tabs_closed")]
 
 TURNED = "ok\u202etxt.exe\u200b\u2067x\u2069 \u001b]8;;https://x.example\u0007here\u001b[1A\r\b\u007f\u009b2K done"
 
