@@ -5,6 +5,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -37,6 +38,19 @@ def calm() -> Iterator[Server]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def busy() -> Iterator[Server]:
+    """A server in which several tests have sessions of their own."""
+    with new_home() as cli, Server(cli) as running:
+        yield running
+
+
+@pytest.fixture
+def folder(busy: Server) -> Path:
+    """A folder for one session of the busy server."""
+    return Path(tempfile.mkdtemp(prefix="workspace-", dir=busy.cli.root))
+
+
 def lines(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
     done = cli(*arguments)
     assert done.returncode == 0, done.stderr
@@ -52,8 +66,9 @@ def until(check: Callable[[], Any], seconds: float = 90) -> Any:
     return found
 
 
-def asking(cli: Cli, workspace: Path, command: str = "echo ran >> ~/note.txt") -> tuple[str, dict[str, Any]]:
+def asking(cli: Cli, workspace: Path) -> tuple[str, dict[str, Any]]:
     """Start a session whose first command needs a person; returns its id and the open ask."""
+    command = f"echo ran >> ~/{note(cli, workspace).name}"
     done = cli("session", "new", "--cwd", str(workspace), "--message", f"$ {command}")
     assert done.returncode == 0, done.stderr
     session = done.stdout.strip()
@@ -86,8 +101,9 @@ def digest(cli: Cli, ask: str) -> str:
     return str(api(cli, f"/api/asks/{ask}")["digest"])
 
 
-def note(cli: Cli) -> Path:
-    return cli.account / "note.txt"
+def note(cli: Cli, workspace: Path) -> Path:
+    """What the command of a session in that folder writes, outside of the folder."""
+    return cli.account / f"note-{workspace.name}.txt"
 
 
 def test_one_link_is_printed_and_no_secret_is_in_argv(calm: Server) -> None:
@@ -104,37 +120,38 @@ def test_the_rehearsal_says_that_it_is_no_real_model(calm: Server) -> None:
     assert "not a real model" in calm.said
 
 
-def test_an_allowed_command_runs_exactly_once(cli: Cli, server: Server, workspace: Path) -> None:
-    session, ask = asking(cli, workspace)
-    assert not note(cli).exists()
+def test_an_allowed_command_runs_exactly_once(busy: Server, folder: Path) -> None:
+    cli = busy.cli
+    session, ask = asking(cli, folder)
+    assert not note(cli, folder).exists()
     done = cli("inbox", "allow", ask["id"], "--digest", digest(cli, ask["id"]))
     assert done.returncode == 0, done.stderr
     assert ended(cli, session)["kind"] == "completed"
-    assert note(cli).read_text() == "ran\n"
+    assert note(cli, folder).read_text() == "ran\n"
     [decided] = events(cli, session, "approval/decided")
     assert (decided["outcome"], decided["channel"], decided["strength"]) == ("allowed-once", "socket", "peer-process")
     assert decided["who"]["account"]
 
 
-def test_a_rejected_command_does_not_run_and_the_note_reaches_the_agent(
-    cli: Cli, server: Server, workspace: Path
-) -> None:
-    session, ask = asking(cli, workspace)
-    done = cli("inbox", "reject", ask["id"], "--because", "use the workspace instead")
+def test_a_rejected_command_does_not_run_and_the_note_reaches_the_agent(busy: Server, folder: Path) -> None:
+    cli = busy.cli
+    session, ask = asking(cli, folder)
+    done = cli("inbox", "reject", ask["id"], "--because", "use the folder instead")
     assert done.returncode == 0, done.stderr
     assert ended(cli, session)["kind"] == "completed"
-    assert not note(cli).exists()
-    assert any("use the workspace instead" in result["text"] for result in events(cli, session, "tool/result"))
+    assert not note(cli, folder).exists()
+    assert any("use the folder instead" in result["text"] for result in events(cli, session, "tool/result"))
 
 
-def test_reject_with_stop_says_so_and_ends_the_turn(cli: Cli, server: Server, workspace: Path) -> None:
-    session, ask = asking(cli, workspace)
+def test_reject_with_stop_says_so_and_ends_the_turn(busy: Server, folder: Path) -> None:
+    cli = busy.cli
+    session, ask = asking(cli, folder)
     done = cli("inbox", "reject", ask["id"], "--stop")
     assert done.returncode == 0, done.stderr
     assert "The agent's turn is stopped." in done.stdout
     assert ended(cli, session) == {"kind": "aborted", "reason": "user"}
     assert events(cli, session, "approval/decided")[0]["outcome"] == "rejected"
-    assert not note(cli).exists()
+    assert not note(cli, folder).exists()
 
 
 def test_browsers_are_listed_and_signed_out_from_a_terminal(cli: Cli, server: Server) -> None:
@@ -167,7 +184,7 @@ def test_ses_09_after_kill_9_the_ask_is_back_before_any_page_and_its_command_run
         done = cli("inbox", "allow", ask["id"], "--digest", after["digest"])
         assert done.returncode == 0, done.stderr
         assert ended(cli, session)["kind"] == "completed"
-    assert note(cli).read_text() == "ran\n"
+    assert note(cli, workspace).read_text() == "ran\n"
     assert len(events(cli, session, "approval/asked")) == len(events(cli, session, "approval/decided")) == 1
 
 
@@ -182,7 +199,7 @@ def test_aud_01_a_settled_ask_does_not_come_back_after_kill_9(cli: Cli, server: 
         late = cli("inbox", "allow", ask["id"], "--digest", signed)
         assert late.returncode == 1
         assert "rejected" in late.stderr
-    assert not note(cli).exists()
+    assert not note(cli, workspace).exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -221,9 +238,10 @@ def test_a_port_of_a_foreign_process_is_left_alone_and_its_holder_named(cli: Cli
 
 
 def test_attack_23_allow_without_a_terminal_needs_the_whole_digest(
-    cli: Cli, server: Server, workspace: Path, one_line: OneLine
+    busy: Server, folder: Path, one_line: OneLine
 ) -> None:
-    session, ask = asking(cli, workspace)
+    cli = busy.cli
+    session, ask = asking(cli, folder)
     signed = digest(cli, ask["id"])
     for arguments in ([], ["--digest", signed[:6]], ["--digest", "0" * 64], ["--digest", ""]):
         done = cli("inbox", "allow", ask["id"], *arguments, stdin=f"{signed[:6]}\n")
@@ -236,25 +254,25 @@ def test_attack_23_allow_without_a_terminal_needs_the_whole_digest(
 
 
 def test_attack_23_allow_on_a_terminal_shows_the_whole_card_and_takes_a_typed_digest(
-    cli: Cli, server: Server, workspace: Path
+    busy: Server, folder: Path
 ) -> None:
-    session, ask = asking(cli, workspace)
+    cli = busy.cli
+    session, ask = asking(cli, folder)
     signed = digest(cli, ask["id"])
     terminal = OnTerminal(cli.argv("inbox", "allow", ask["id"]), cli.env)
     shown = terminal.until("and Enter: ")
-    assert "echo ran >> ~/note.txt" in shown and signed in shown
+    assert f"echo ran >> ~/{note(cli, folder).name}" in shown and signed in shown
     terminal.type(f"{signed[:6]}\r")
     code, shown = terminal.end()
     assert code == 0, shown
     assert ended(cli, session)["kind"] == "completed"
-    assert note(cli).read_text() == "ran\n"
+    assert note(cli, folder).read_text() == "ran\n"
 
 
 @pytest.mark.parametrize("how", ["pasted", "wrong", "nothing"])
-def test_attack_23_what_was_not_typed_by_hand_decides_nothing(
-    cli: Cli, server: Server, workspace: Path, how: str
-) -> None:
-    session, ask = asking(cli, workspace)
+def test_attack_23_what_was_not_typed_by_hand_decides_nothing(busy: Server, folder: Path, how: str) -> None:
+    cli = busy.cli
+    session, ask = asking(cli, folder)
     signed = digest(cli, ask["id"])
     terminal = OnTerminal(cli.argv("inbox", "allow", ask["id"]), cli.env)
     terminal.until("and Enter: ")
@@ -271,8 +289,9 @@ def test_attack_23_what_was_not_typed_by_hand_decides_nothing(
     assert not events(cli, session, "approval/decided")
 
 
-def test_the_loser_is_told_who_was_first(cli: Cli, server: Server, workspace: Path) -> None:
-    _, ask = asking(cli, workspace)
+def test_the_loser_is_told_who_was_first(busy: Server, folder: Path) -> None:
+    cli = busy.cli
+    _, ask = asking(cli, folder)
     signed = digest(cli, ask["id"])
     terminal = OnTerminal(cli.argv("inbox", "allow", ask["id"]), cli.env)
     terminal.until("and Enter: ")
@@ -281,7 +300,7 @@ def test_the_loser_is_told_who_was_first(cli: Cli, server: Server, workspace: Pa
     code, shown = terminal.end()
     assert code == 1
     assert "rejected" in shown
-    assert not note(cli).exists()
+    assert not note(cli, folder).exists()
 
 
 def test_a04_a_command_of_the_agent_gets_nothing_over_the_socket(cli: Cli, server: Server, workspace: Path) -> None:
@@ -367,11 +386,12 @@ def test_ready_quickly_and_small_when_idle(cli: Cli) -> None:
 
 
 def test_what_a_sessions_commands_left_in_temp_goes_with_its_archive_and_with_its_log(
-    cli: Cli, server: Server, workspace: Path
+    busy: Server, folder: Path
 ) -> None:
+    cli = busy.cli
     client = Client(Places.find(cli.env))
     for method, body in (("PATCH", {"archived": True, "key": "k-1"}), ("DELETE", None)):
-        done = cli("session", "new", "--cwd", str(workspace), "--message", "$ touch $TMPDIR/left")
+        done = cli("session", "new", "--cwd", str(folder), "--message", "$ touch $TMPDIR/left")
         session = done.stdout.strip()
         ended(cli, session)
         temp = cli.home / "state" / "tmp" / session
