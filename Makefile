@@ -12,7 +12,12 @@ BIN := $(VENV)/bin
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --no-input --progress-bar off
 DOTS := awk '/^ *(Collecting|Downloading|Installing)/ { printf "."; fflush() } END { print "" }'
 ARGS ?=
-JOBS ?= 2
+JOBS ?=
+
+# The page is built while the libraries are installed; several targets in one call stay one after the other.
+ifeq ($(words $(MAKECMDGOALS)),1)
+MAKEFLAGS += -j2
+endif
 
 # A virtual environment knows its own folder: one that has been moved or copied is made again.
 ifneq ($(wildcard $(VENV)/.here),)
@@ -29,7 +34,7 @@ run: $(VENV)/.run page ## set up what is missing, start placet and open its page
 	@exec $(BIN)/placet web $(ARGS)
 
 test: $(VENV)/.test page ## every test: architecture, Python, page (ARGS="tests/session -k lease" narrows the Python ones)
-	@$(BIN)/python tools/suite.py --jobs $(JOBS) $(ARGS)
+	@$(BIN)/python tools/suite.py $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 check: $(VENV)/.test ## the gates: ruff, mypy, import-linter, the page's types, the generated pages of the docs
 	@$(BIN)/python tools/gates.py
@@ -38,7 +43,7 @@ bench: $(VENV)/.test page ## the speed of the main paths as ratios, measured sid
 	@$(BIN)/python -m bench $(ARGS)
 
 soak: $(VENV)/.test page ## the long runs: more crashes, more races, more examples
-	@PLACET_SOAK=1 $(BIN)/python tools/suite.py --jobs $(JOBS) $(ARGS)
+	@PLACET_SOAK=1 $(BIN)/python tools/suite.py $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 docs: $(VENV)/.test ## write what is made from the code again: docs/reference and the page's wire types
 	@$(BIN)/python -m tools.reference
@@ -71,5 +76,5 @@ $(VENV)/.run: requirements/run.txt pyproject.toml $(VENV)/.build
 
 $(VENV)/.test: requirements/test.txt $(VENV)/.run
 	@echo 'set-up: the tools of the tests (about 90 MB, once)'
-	@$(PIP) --require-hashes -r requirements/test.txt | $(DOTS)
+	@$(PIP) --no-compile --require-hashes -r requirements/test.txt | $(DOTS)
 	@touch $@

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+JOBS = min(_CORES + max(1, _CORES // 2), 12)
+"""A test waits for other processes a third of its time: so many side by side keep the processors busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def python_tests(folder: Path, jobs: str, arguments: list[str]) -> Count:
 def main() -> int:
     """Run all tests, or with arguments only the Python tests that they name."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", default="2", help="how many pytest processes run side by side")
+    parser.add_argument("--jobs", default=str(JOBS), help="how many pytest processes run side by side (%(default)s)")
     options, arguments = parser.parse_known_args()
     with tempfile.TemporaryDirectory(prefix="placet-suite-") as name:
         folder = Path(name)
