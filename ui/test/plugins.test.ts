@@ -3,7 +3,7 @@ import { referenceAt, referencesFor } from "../src/composer/references";
 import { openMatters } from "../src/inbox/matters";
 import { pluginCall, runState } from "../src/plugin/call";
 import { codeReading, isNew } from "../src/plugin/reading";
-import { grouped, offered, startsOf } from "../src/plugin/rows";
+import { grouped, isUp, offered, startsOf } from "../src/plugin/rows";
 import { rowStatus } from "../src/plugin/status";
 import { callArguments } from "../src/tool/result";
 import type { AskView, Consent, PluginView } from "../src/wire/shapes";
@@ -33,6 +33,10 @@ describe("rows of the panel", () => {
     const failed = plugin("a-1", { state: "failed", current: "pkg-1", next: "pkg-2", latest: attempt("run-2", "pkg-2", "failed") });
     expect(startsOf(failed, "pkg-2")).toEqual([{ package: "pkg-2", mode: "update", word: "retry" }, { package: "pkg-1", mode: "run", word: "back" }]);
     expect(startsOf(plugin("a-1", { pending }), "pkg-2")).toEqual([]);
+  });
+  it("m9: what is up can be stopped, also where its drawing failed and its host half goes on", () => {
+    expect(["client-pending", "running", "waiting", "failed", "starting-host"].map((status) => isUp(plugin("a-1", { activeRun: active("run-1", "pkg-1", status) })))).toEqual([true, true, true, true, false]);
+    expect(isUp(plugin("a-1", { latest: attempt("run-1", "pkg-1", "failed") }))).toBe(false);
   });
   it("i21: a refused update stands beside the version that still runs", () => {
     const both = plugin("a-1", { state: "rejected", current: "pkg-1", next: "pkg-2", latest: attempt("run-2", "pkg-2", "rejected"), activeRun: active("run-1", "pkg-1") });

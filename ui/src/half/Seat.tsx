@@ -176,13 +176,13 @@ const Box = ({ registered, properties, aside = false, onEmpty, empty }: BoxProps
   );
 };
 
-const Broken = ({ registered }: { registered: Registered }) => {
+const Broken = ({ registered, bare }: { registered: Registered; bare: boolean }) => {
   const words = useHalfWords();
   return (
     <p className="half-broken" role="status">
       <Icon name="alert" />
       <span>
-        {words.broke(oneLine(registered.half.run.name, 60))} <VisibleText text={oneLine(registered.broken ?? "", 200)} />
+        {(bare ? words.brokeBare : words.broke)(oneLine(registered.half.run.name, 60))} <VisibleText text={oneLine(registered.broken ?? "", 200)} />
       </span>
     </p>
   );
@@ -261,7 +261,7 @@ const Place = ({ name, session, call, facts, fallback = null }: SeatProps) => {
   return (
     <div className={`half-seat seat-${name.replaceAll(".", "-")}`}>
       {broken.slice(0, 3).map((one) => (
-        <Broken key={`${one.half.scope} ${one.view}`} registered={one} />
+        <Broken key={`${one.half.scope} ${one.view}`} registered={one} bare={!fallback} />
       ))}
       {seat.kind === "list" ? (
         <>

@@ -83,7 +83,7 @@ export const Desk = (props: DeskProps) => {
   const queue = at < 0 ? null : { at: at + 1, total, previous: before && (() => onChoose(before.id)), next: behind && (() => onChoose(behind.id)) };
   const after = (
     <>
-      <span className="sub">{current.kind === "ask" && <Came matter={current} />}</span>
+      {current.kind === "ask" && <Came matter={current} />}
       {at < 0 && behind ? (
         <button type="button" className="link" onClick={() => onChoose(behind.id)}>
           {words.ask.nextAsk(1, total)}
@@ -106,13 +106,15 @@ export const Desk = (props: DeskProps) => {
   );
 };
 
+/** What came of a settled ask, where that is not told by its call. */
 const Came = ({ matter }: { matter: Matter & { kind: "ask" } }) => {
   const words = useWords();
   const { views } = useHouseState("views");
   const talk = views[matter.session]?.talk;
   const call = talk?.entries[talk.asks[matter.id] ?? ""];
-  if (matter.ask.decision?.outcome === "allowed-once") return words.ask.usedUp;
-  return call?.kind === "tool" && call.started !== null ? "" : words.ask.nothingRan;
+  const used = matter.ask.decision?.outcome === "allowed-once";
+  if (!used && call?.kind === "tool" && call.started !== null) return null;
+  return <span className="sub">{used ? words.ask.usedUp : words.ask.nothingRan}</span>;
 };
 
 interface SheetProps {

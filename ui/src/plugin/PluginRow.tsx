@@ -10,7 +10,7 @@ import { span } from "../words/times";
 import { useNow } from "../words/useNow";
 import { type Words, useWords } from "../words/words";
 import { halfRun } from "./loading";
-import { isLive, isStarting, loadable, offered, packageOf, type Start, startsOf } from "./rows";
+import { isStarting, isUp, loadable, offered, packageOf, type Start, startsOf } from "./rows";
 import { rowStatus, runningBeside } from "./status";
 import { type Failed, Trouble } from "./Trouble";
 
@@ -86,6 +86,7 @@ const Note = ({ plugin, here }: { plugin: PluginView; here: HalfState | undefine
       case "cancelled":
         return latest?.detail && latest.detail !== "stopped" ? (words.plugin.detail[latest.detail] ?? oneLine(latest.detail, 120)) : words.plugin.noteCancelled(name);
       case "failed":
+        if (packageOf(plugin, name)?.hasClientHalf === false) return words.plugin.noteFailedHost(name);
         return packageOf(plugin, name)?.consented ? words.plugin.noteFailed(name) : words.plugin.noteFailedAsks(name);
       case "stopped":
         return [latest?.detail && latest.detail !== "stopped" ? words.plugin.detail[latest.detail] : "", words.plugin.noteStopped].filter(Boolean).join(" ");
@@ -148,12 +149,13 @@ export const PluginRow = ({ plugin, of, online, onDecide, onRead }: PluginRowPro
     void halves.load({ ...halfRun(plugin, run, active.package), verdict: active.status === "client-pending" });
   };
   const disabled = busy || !online;
+  const shown = (plugin.current === null && plugin.pending && packageOf(plugin, plugin.pending.package)) || plugin; // what waits, where nothing of it is current
   const beside = plugin.pending && runningBeside(plugin, plugin.pending.package);
 
   return (
     <li className="prow" aria-labelledby={titleId} data-plugin={plugin.plugin}>
       <div className="prow-h">
-        <h3 id={titleId}>{oneLine(plugin.name, 80)}</h3>
+        <h3 id={titleId}>{oneLine(shown.name, 80)}</h3>
         <code className="sub">{plugin.plugin}</code>
         <span className="prow-s">
           {rowStatus(plugin, words).map((look) => (
@@ -164,7 +166,7 @@ export const PluginRow = ({ plugin, of, online, onDecide, onRead }: PluginRowPro
         </span>
       </div>
       <p className="prow-d">
-        <VisibleText text={oneLine(plugin.purpose, 400)} />
+        <VisibleText text={oneLine(shown.purpose, 400)} />
         {of !== null && (
           <span className="sub">
             {" "}
@@ -222,7 +224,7 @@ export const PluginRow = ({ plugin, of, online, onDecide, onRead }: PluginRowPro
               {words.plugin.cancel}
             </button>
           )}
-          {((isLive(plugin) && !isStarting(plugin) && !plugin.pending) || beside) && (
+          {((isUp(plugin) && !isStarting(plugin) && !plugin.pending) || beside) && (
             <button type="button" className="btn small stop" disabled={disabled} onClick={() => void act(() => house.plugins.stop(plugin.plugin))}>
               {words.plugin.stop}
             </button>

@@ -18,6 +18,8 @@ export const offered = (plugin: PluginView): string | null => plugin.next ?? plu
 
 const live = new Set(["starting-host", "client-pending", "running", "waiting"]);
 export const isLive = (plugin: PluginView): boolean => plugin.activeRun !== null && live.has(plugin.activeRun.status);
+/** Whether something of it is alive that can be stopped; a run whose drawing failed goes on in its host half. */
+export const isUp = (plugin: PluginView): boolean => plugin.activeRun !== null && plugin.activeRun.status !== "starting-host";
 export const isStarting = (plugin: PluginView): boolean => plugin.state === "starting-host";
 
 export const modeOf = (plugin: PluginView, name: string): "run" | "update" => (plugin.current !== null && plugin.current !== name ? "update" : "run");

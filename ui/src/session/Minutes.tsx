@@ -139,13 +139,21 @@ const Said = memo(({ entry, talk, onAsk }: { entry: Entry; talk: Pick<Talk, "ope
   }
 });
 
+/** The name of a speaking plugin; its id stays in one line, whatever the margin. */
+const PluginName = ({ text }: { text: string }) =>
+  text.split(/([a-z]{3,6}-\d+)/).map((part, at) => (
+    <span key={at} className={at % 2 ? "one-line" : undefined}>
+      <VisibleText text={part} />
+    </span>
+  ));
+
 const Block = memo(
   ({ speech, open, onAsk }: { speech: Speech; open: boolean; onAsk: (id: string) => void }) => {
     const words = useWords();
     return (
     <div className={`say ${speech.speaker}`}>
       <p className="who">
-        <VisibleText text={speech.who} />
+        {speech.speaker === "plugin" ? <PluginName text={speech.who} /> : <VisibleText text={speech.who} />}
         <time dateTime={new Date(speech.time).toISOString()}>{clockShort(speech.time)}</time>
       </p>
       <div className="body">

@@ -156,6 +156,7 @@ export const plugin: typeof english = {
   noteCancelled: (name) => `${name} wurde zurückgezogen, bevor jemand entschieden hat.`,
   noteStopped: "Versionen und Zustimmungen bleiben.",
   noteFailed: (name) => `${name} · die Zustimmung bleibt, ein neuer Versuch fragt niemanden.`,
+  noteFailedHost: (name) => `${name} · braucht keine Zustimmung, ein neuer Versuch fragt niemanden.`,
   noteFailedAsks: (name) => `${name} ist nicht gestartet.`,
   loadingHere: "Wird hier geladen…",
   versionOf: (name) => `Version von ${name}`,

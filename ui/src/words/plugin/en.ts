@@ -156,6 +156,7 @@ export const plugin = {
   noteCancelled: (name: string) => `${name} was withdrawn before anybody decided.`,
   noteStopped: "Versions and consents are kept.",
   noteFailed: (name: string) => `${name} · the consent is kept, a retry asks nobody.`,
+  noteFailedHost: (name: string) => `${name} · it needs no consent, a retry asks nobody.`,
   noteFailedAsks: (name: string) => `${name} did not start.`,
   loadingHere: "Loading here…",
   versionOf: (name: string) => `Version of ${name}`,

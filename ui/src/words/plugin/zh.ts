@@ -156,6 +156,7 @@ export const plugin: typeof english = {
   noteCancelled: (name) => `${name} 在有人决定之前已撤回。`,
   noteStopped: "版本和同意均保留。",
   noteFailed: (name) => `${name} · 同意仍然有效，重试不会询问。`,
+  noteFailedHost: (name) => `${name} · 无需同意，重试不会询问。`,
   noteFailedAsks: (name) => `${name} 未能启动。`,
   loadingHere: "正在此加载…",
   versionOf: (name) => `${name} 的版本`,
