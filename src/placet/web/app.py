@@ -31,18 +31,26 @@ from placet.web.security.guard import Guard, OpenDoors
 from placet.web.services import Services
 from placet.web.wire import ErrorBody, Hello, TextDelta, WireEvent
 
-_NOES: dict[int | str, dict[str, Any]] = {
-    400: {"model": ErrorBody, "description": "The request cannot be read"},
-    401: {"model": ErrorBody, "description": "Not signed by a linked page"},
-    403: {"model": ErrorBody, "description": "Not from there, or not without the right"},
-    404: {"model": ErrorBody, "description": "There is no such thing"},
-    409: {"model": ErrorBody, "description": "The state is another one; `other-instance` after a restart"},
-    413: {"model": ErrorBody, "description": "The body is too large"},
-    415: {"model": ErrorBody, "description": "The body is not application/json"},
-    422: {"model": ErrorBody, "description": "A value that is not taken here"},
-    429: {"model": ErrorBody, "description": "Too many at once"},
-    503: {"model": ErrorBody, "description": "Not recorded; it may be sent again"},
+_REFERENCE = "#/components/schemas/"
+_NOES = {
+    400: "The request cannot be read",
+    401: "Not signed by a linked page",
+    403: "Not from there, or not without the right",
+    404: "There is no such thing",
+    409: "The state is another one; `other-instance` after a restart",
+    413: "The body is too large",
+    415: "The body is not application/json",
+    422: "A value that is not taken here",
+    429: "Too many at once",
+    503: "Not recorded; it may be sent again",
 }
+
+
+def _refusals() -> dict[int | str, dict[str, Any]]:
+    """Say of each no what it means; by reference, as a model each of them would be made anew for every route."""
+    body = {"application/json": {"schema": {"$ref": _REFERENCE + ErrorBody.__name__}}}
+    return {status: {"description": words, "content": body} for status, words in _NOES.items()}
+
 
 document_router = APIRouter(include_in_schema=False)
 
@@ -67,8 +75,12 @@ class PlacetApp(FastAPI):
         """Return the OpenAPI document, the frames of the stream included."""
         if self.openapi_schema is None:
             made = get_openapi(title=self.title, version=self.version, summary=self.summary, routes=self.routes)
-            for frame in (Hello, TextDelta, WireEvent):
-                made["components"]["schemas"][frame.__name__] = frame.model_json_schema(by_alias=True)
+            schemas: dict[str, Any] = made["components"]["schemas"]
+            refused = ErrorBody.model_json_schema(ref_template=_REFERENCE + "{model}")
+            schemas |= {**refused.pop("$defs"), ErrorBody.__name__: refused}
+            schemas |= {
+                frame.__name__: frame.model_json_schema(by_alias=True) for frame in (Hello, TextDelta, WireEvent)
+            }
             self.openapi_schema = made
         return self.openapi_schema
 
@@ -95,7 +107,7 @@ def routed() -> PlacetApp:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        responses=_NOES,
+        responses=_refusals(),
         default_response_class=replies.Json,
     )
     replies.install(app)
