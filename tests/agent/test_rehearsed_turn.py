@@ -19,6 +19,7 @@ from placet.sandbox.selection import Selection
 from placet.sandbox.service import Sandbox
 from placet.tools.bash import BashTool
 from tests.agent.house import House, house
+from tests.conftest import missing
 
 pytestmark = pytest.mark.anyio
 
@@ -43,7 +44,7 @@ async def rehearsed(tmp_path: Path, *, preset: str = "workspace-write") -> Async
     state.mkdir(mode=0o700)
     sandbox = Sandbox(Places(state, tmp_path / "config.toml"), Selection([Bubblewrap(state), Landlock(state)]))
     if sandbox.selection.choose() is None:
-        pytest.skip("no sandbox works here: " + str(sandbox.selection.report()))
+        missing("bubblewrap", f"no sandbox works here: {sandbox.selection.report()}")
     tool = BashTool(sandbox, confines=lambda: True)
     async with house(tmp_path, Rehearsal(pace=0), preset=preset, tools=[tool]) as home:
         yield home

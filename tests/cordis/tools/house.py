@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 
 from placet.agent import gestures
 from placet.agent.creation import Created, Wish, create_session
@@ -25,6 +24,7 @@ from placet.session.event import Event
 from placet.session.ids import SessionId, new_message_id
 from placet.session.log import SessionLog
 from placet.testing.models import Say, ScriptedModel
+from tests.conftest import missing
 
 BY = {"kind": "person", "name": "owner", "channel": "page"}
 OWNER = Who(WhoKind.PERSON, "owner")
@@ -120,7 +120,7 @@ async def house(tmp_path: Path, *, preset: str = "workspace-write", **settings: 
     environ = {"PLACET_HOME": str(tmp_path / "home"), "HOME": str(tmp_path / "account")}
     async with open_placet(load(environ, settings), kind="web") as placet:
         if placet.sandbox.selection.choose() is None:
-            pytest.skip(f"no sandbox works here: {placet.sandbox.selection.report()}")
+            missing("bubblewrap", f"no sandbox works here: {placet.sandbox.selection.report()}")
         home = House(placet, SessionId(""), cwd)
         home.session = await home.new_session(preset)
         yield home
