@@ -1,3 +1,6 @@
+import { createElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { Ids } from "../src/text/Ids";
 import { describe, expect, it } from "vitest";
 import { oneLine, visible } from "../src/text/visible";
 
@@ -88,5 +91,14 @@ describe("text made visible", () => {
   it("makes one plain line for places that can draw no marks", () => {
     expect(oneLine("a\n\u202eb")).toBe("a ⏎ [RLO]b");
     expect(oneLine("x".repeat(500), 20)).toHaveLength(21);
+  });
+});
+
+describe("ids in a text", () => {
+  const drawn = (text: string) => renderToStaticMarkup(createElement(Ids, { text })).replaceAll(/<span class="one-line">(.*?)<\/span>/g, "[$1]");
+  it("do not break, and are taken only as words of their own", () => {
+    expect(drawn("pkg-4 of plugin chart-4, run-6.")).toBe("[pkg-4] of plugin [chart-4], [run-6].");
+    for (const text of ["a_pkg-4", "pkg-4x", "PKG-4", "-pkg-4", "pkg-", "covid-19-like"]) expect(drawn(text)).toBe(text);
+    expect(drawn("\u0430pkg-4")).not.toContain("["); // a Cyrillic letter before it is judged together with it
   });
 });

@@ -1,3 +1,4 @@
+import { Ids } from "../text/Ids";
 import { Icon, type Hue, type IconName } from "../theme/icons";
 import type { FieldHandlers } from "./useArming";
 
@@ -20,7 +21,11 @@ export const Field = ({ hue, icon, word, latin, why, closed, describedBy, handle
     <Icon name={icon} />
     <b>{word}</b>
     {latin && <em lang="la">{latin}</em>}
-    {why && <span className="why">{why}</span>}
+    {why && (
+      <span className="why">
+        <Ids text={why} />
+      </span>
+    )}
   </button>
 );
 

@@ -4,6 +4,7 @@ import { useDigest } from "../ask/digest";
 import { Head, type Queue } from "../ask/Head";
 import { useNarrow, useReach } from "../ask/reach";
 import { channelName, whoName } from "../ask/Seal";
+import { Ids } from "../text/Ids";
 import { VisibleText } from "../text/Visible";
 import { Icon, Status } from "../theme/icons";
 import type { Consent as Request, PluginView, Summary } from "../wire/shapes";
@@ -221,7 +222,9 @@ export const Consent = (props: ConsentProps) => {
             <div className="art row">
               <dt>{words.plugin.stays}</dt>
               <dd>
-                <p>{running ? words.plugin.staysRunning(running, consent.package) : words.plugin.staysNothing}</p>
+                <p>
+                  <Ids text={running ? words.plugin.staysRunning(running, consent.package) : words.plugin.staysNothing} />
+                </p>
               </dd>
             </div>
           )}

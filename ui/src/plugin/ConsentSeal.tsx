@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Ring, SignedBy } from "../ask/Seal";
+import { Ids } from "../text/Ids";
 import { VisibleText } from "../text/Visible";
 import { type Hue, type IconName, Status } from "../theme/icons";
 import type { Consent, ConsentDecision, PluginView } from "../wire/shapes";
@@ -41,7 +42,9 @@ export const ConsentSeal = ({ consent, decision, plugin, children }: { consent: 
             {status.word}
           </Status>
         ) : (
-          <span>{came}</span>
+          <span>
+            <Ids text={came} />
+          </span>
         )}
         {children}
       </div>

@@ -1,5 +1,6 @@
 import { useId, useState } from "react";
 import { type HalfState, useHalves, useHalvesState } from "../half";
+import { Ids } from "../text/Ids";
 import { oneLine } from "../text/visible";
 import { VisibleText } from "../text/Visible";
 import { Icon, Status } from "../theme/icons";
@@ -95,7 +96,7 @@ const Note = ({ plugin, here }: { plugin: PluginView; here: HalfState | undefine
     }
   })();
   const before = ended && !plugin.pending && plugin.state !== ended.status ? (ended.status === "rejected" ? words.plugin.noteRejected(ended.package) : words.plugin.noteFailedAsks(ended.package)) : "";
-  return text || before ? <p className="prow-n">{[before, text].filter(Boolean).join(" ")}</p> : null;
+  return text || before ? <p className="prow-n"><Ids text={[before, text].filter(Boolean).join(" ")} /></p> : null;
 };
 
 const Remove = ({ online, onRemove, onKeep }: { online: boolean; onRemove: () => void; onKeep: () => void }) => {

@@ -1,6 +1,7 @@
 import { type ReactNode, memo } from "react";
 import { whoName } from "../ask/Seal";
 import { Boundary } from "../shell/Boundary";
+import { Ids } from "../text/Ids";
 import { Prose } from "../text/Prose";
 import { VisibleText } from "../text/Visible";
 import { Icon, Status } from "../theme/icons";
@@ -95,7 +96,7 @@ const Said = memo(({ entry, talk, onAsk }: { entry: Entry; talk: Pick<Talk, "ope
       return (
         <>
           <p className={entry.queued ? "told waits" : "told"}>
-            <VisibleText text={entry.text} />
+            {entry.source.kind === "plugin" ? <Ids text={entry.text} /> : <VisibleText text={entry.text} />}
           </p>
           {entry.withdrawn ? <Line>{words.said.withdrawn}</Line> : entry.queued && <Line>{entry.queued === "next-step" ? words.said.queuedStep : words.said.queued}</Line>}
         </>
@@ -139,21 +140,13 @@ const Said = memo(({ entry, talk, onAsk }: { entry: Entry; talk: Pick<Talk, "ope
   }
 });
 
-/** The name of a speaking plugin; its id stays in one line, whatever the margin. */
-const PluginName = ({ text }: { text: string }) =>
-  text.split(/([a-z]{3,6}-\d+)/).map((part, at) => (
-    <span key={at} className={at % 2 ? "one-line" : undefined}>
-      <VisibleText text={part} />
-    </span>
-  ));
-
 const Block = memo(
   ({ speech, open, onAsk }: { speech: Speech; open: boolean; onAsk: (id: string) => void }) => {
     const words = useWords();
     return (
     <div className={`say ${speech.speaker}`}>
       <p className="who">
-        {speech.speaker === "plugin" ? <PluginName text={speech.who} /> : <VisibleText text={speech.who} />}
+        {speech.speaker === "plugin" ? <Ids text={speech.who} /> : <VisibleText text={speech.who} />}
         <time dateTime={new Date(speech.time).toISOString()}>{clockShort(speech.time)}</time>
       </p>
       <div className="body">
