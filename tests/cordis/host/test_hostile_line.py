@@ -104,3 +104,78 @@ async def apply(ctx):
     await half.invoke("go", None)
     assert await half.invoke("here", None) == "here"
     assert host.ended == []
+
+
+async def test_a_message_byte_by_byte_leaves_the_server_its_time(host: HostHouse) -> None:
+    half = await host.start(
+        RAW
+        + """
+async def apply(ctx):
+    def go():
+        fd = harness._half.line._fd
+        os.set_blocking(fd, True)
+        asyncio.get_running_loop().remove_reader(fd)
+        os.write(fd, b'{"method":"x","params":{"a":"' + b"x" * 100_000)
+        end = asyncio.get_running_loop().time() + 2
+        while asyncio.get_running_loop().time() < end:
+            for _ in range(100):
+                os.write(fd, b"x")
+            select.select([], [], [], 0.001)
+        os.write(fd, b'"}}\\n{"method":"handlers","params":{"names":["done"]}}\\n')
+        os.set_blocking(fd, False)
+        asyncio.get_running_loop().add_reader(fd, harness._half.line._ready)
+    ctx.timer.after(0.1, go)
+"""
+    )
+    began = time.thread_time()
+    await host.until(lambda: half.handlers == ("done",) or half.over.is_set())
+    assert host.ended == [] and time.thread_time() - began < 1.5
+
+
+async def test_who_never_reads_what_it_is_told_is_ended(host: HostHouse) -> None:
+    half = await host.start(
+        RAW
+        + """
+async def apply(ctx):
+    def deaf(args):
+        asyncio.get_running_loop().remove_reader(harness._half.line._fd)
+        async def talk():
+            while True:
+                raw({"method": "any", "params": {}})
+                await asyncio.sleep(0.02)
+        asyncio.ensure_future(talk())
+    harness.handle("deaf", deaf)
+"""
+    )
+    await half.invoke("deaf", None)
+    for _ in range(100):
+        half.tell("event", {"type": "any", "text": "x" * 900_000})
+    ended = await host.end_of(half)
+    assert "it does not read what it is told" in ended.message
+
+
+async def test_a_wish_that_is_none_is_refused_without_a_word_in_placets_own_log(
+    host: HostHouse, caplog: pytest.LogCaptureFixture
+) -> None:
+    half = await host.start(
+        RAW
+        + """
+async def apply(ctx):
+    await ctx.provide("thing", {"do": lambda: 1})
+    def go(args):
+        methods = ("on", "service.call", "provide", "unprovide", "tool", "untool", "files.read", "files.write",
+                   "shell.run", "web.get", "sessions.messages", "sessions.inject", "tools.list", "none", "")
+        for number, method in enumerate(methods):
+            for more, value in enumerate(([], {}, None, True, "\\ud800", 2**53 - 1)):
+                words = dict.fromkeys(("event", "name", "method", "path", "content", "command", "limit", "text",
+                                       "url", "methods", "description", "parameters", "args", "depth"), value)
+                raw({"id": 1_000 + number * 10 + more, "method": method, "params": words})
+        raw({"id": 1_900, "method": "service.call", "params": {"name": "thing", "method": [], "depth": 0}})
+    harness.handle("go", go)
+    harness.handle("here", lambda args: 1)
+"""
+    )
+    await half.invoke("go", None)
+    assert await half.invoke("here", None) == 1
+    await half.end()
+    assert [record.getMessage() for record in caplog.records if record.name.startswith("placet.cordis")] == []

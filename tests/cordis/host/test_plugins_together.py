@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import anyio
 import pytest
 
 from placet.cordis.host import Cause, HostFailed, InvokeFailed
@@ -62,6 +63,35 @@ async def test_k14_what_a_service_cannot_do_is_told_to_the_caller_alone(host: Ho
     assert "of type set" in (await consumer.invoke("ask", "ctx.weather.at({1})"))[1]
     assert await consumer.invoke("ask", "ctx.weather.at('x')") == {"city": "x", "days": 1}
     assert provider.status is HalfStatus.RUNNING
+
+
+async def test_k14_plugins_that_call_each_other_in_a_circle_are_told_so_at_once(host: HostHouse) -> None:
+    def source(mine: str, other: str) -> str:
+        return f"""
+class Service:
+    async def turn(self):
+        return await asyncio.create_task(call())
+async def call():
+    return await context.get({other!r}).turn()
+async def apply(ctx):
+    global context
+    context = ctx
+    await ctx.provide({mine!r}, Service())
+    async def ask(args):
+        try:
+            await call()
+        except Exception as failure:
+            return str(failure)
+    harness.handle("ask", ask)
+import asyncio
+"""
+
+    first = await host.start(source("ping", "pong"), plugin="one-1")
+    await host.start(source("pong", "ping"), plugin="two-2")
+    with anyio.fail_after(30):
+        said = await first.invoke("ask", None)
+    assert said.count(".turn failed") == 16
+    assert "plugins call each other in a circle" in said
 
 
 async def test_k14_a_name_belongs_to_one_plugin(host: HostHouse) -> None:

@@ -29,6 +29,10 @@ from placet.session.errors import NotLossless
 _READ = 1 << 16
 _AT_ONCE = 8 << 10
 """Bytes of a message that are parsed without leaving the event loop."""
+_PIECE, _MOMENT = 4 << 10, 0.002
+"""What comes in smaller pieces than this is read after a moment only: a message byte by byte costs as a whole one."""
+_UNREAD = 80 << 20
+"""Bytes that may wait for a half that does not read: more than the longest answers to all that may be under way."""
 _SHARE = Share(0.25)
 """What all halves of this process may take of its time with what they say."""
 
@@ -110,6 +114,8 @@ class Line:
             raise Refusal("too-large", f"the message has {len(text)} bytes; the limit is {LONGEST_LINE - 1}")
         self._unsent.append(text + b"\n")
         self._unread += len(text)
+        if self._unread > _UNREAD:
+            self._room.set()
         self._something.set()
 
     async def _send_all(self) -> None:
@@ -131,11 +137,13 @@ class Line:
     async def _heard_again(self) -> None:
         """Who does not read what it is told is not heard: its wishes would fill the memory with answers."""
         while self._unread > LONGEST_LINE:
+            if self._unread > _UNREAD:
+                raise LineBroken("it does not read what it is told")
             self._room.clear()
             await self._room.wait()
 
     async def _hear_all(self, group: TaskGroup) -> None:
-        heard = bytearray()
+        heard, looked_at = bytearray(), 0
         while True:
             await self._heard_again()
             try:
@@ -147,16 +155,20 @@ class Line:
             if not self._bytes.take(len(data), time.monotonic()):
                 raise LineBroken(f"it sent more than {int(self._limits.bytes[0]) >> 20} MiB a second to placet")
             heard += data
-            while (end := heard.find(b"\n")) >= 0:
+            while (end := heard.find(b"\n", looked_at)) >= 0:
                 if end >= LONGEST_LINE:
                     raise LineBroken(f"it sent a message of more than {LONGEST_LINE} bytes")
                 text = bytes(heard[:end])
                 del heard[: end + 1]
+                looked_at = 0
                 message, spent = await _parsed(text)
                 self._take(message, group)
                 await asyncio.sleep(_SHARE.pause(spent, time.monotonic()))
-            if len(heard) >= LONGEST_LINE:
+            looked_at = len(heard)
+            if looked_at >= LONGEST_LINE:
                 raise LineBroken(f"it sent a message of more than {LONGEST_LINE} bytes")
+            if looked_at and len(data) < _PIECE:
+                await asyncio.sleep(_MOMENT)
 
     def _take(self, message: Message, group: TaskGroup) -> None:
         if not self._messages.take(1, time.monotonic()):

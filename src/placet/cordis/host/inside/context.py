@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from .failures import ServiceError
+from .failures import ServiceError, cancelled
 from .line import Line
 from .scope import Registration, Scope
 from .services import Files, Remote, Sessions, Shell, Timer, Tools, methods_of
@@ -153,7 +153,9 @@ class Context:
             result = fn(*args)
             if inspect.isawaitable(result):
                 await result
-        except (Exception, SystemExit) as failure:
+        except BaseException as failure:
+            if cancelled(failure):
+                raise
             self.__dict__["_half"].failed(label, failure)
 
     def __getattr__(self, name: str) -> Any:

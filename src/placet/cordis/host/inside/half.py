@@ -9,9 +9,10 @@ from typing import Any
 
 from . import traps
 from .context import BUILT_IN, Context, Harness, threads
-from .failures import ServiceError, told
+from .failures import ServiceError, cancelled, told
 from .line import Line
 from .scope import Scope
+from .services import DEPTH
 
 
 class Half:
@@ -65,7 +66,7 @@ class Half:
         self.available, self.events = set(params["services"]), frozenset(params["events"])
         try:
             self._apply = self._load(params["plugin"])
-        except (Exception, SystemExit) as failure:
+        except BaseException as failure:
             self.line.tell("failed", {"phase": "host-load", **self.told(failure)})
             return
         while not self._stopping:
@@ -110,7 +111,9 @@ class Half:
                 await asyncio.wait(waiting)
             if (refused := scope.refused()) is not None:
                 raise refused
-        except (Exception, SystemExit) as failure:
+        except BaseException as failure:
+            if cancelled(failure):
+                raise
             words = self.told(failure)
             self._quiet = True
             await self._unwind()
@@ -151,6 +154,7 @@ class Half:
             case _:
                 fn = self.provided.get(name, {}).get(params["method"])
                 given, named = tuple(args or ()), params.get("named") or {}
+                DEPTH.set(params["depth"])
         if fn is None:
             raise ServiceError("method-not-found", f"there is no {params['kind']} {name!r} here now")
         task = asyncio.current_task()

@@ -8,7 +8,7 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from .failures import ServiceError
+from .failures import ServiceError, code_of
 from .lossless import check
 
 LONGEST = 1 << 20
@@ -138,8 +138,8 @@ class Line:
             self._send({"jsonrpc": "2.0", "id": number, "result": result})
         except asyncio.CancelledError:
             self._fail(number, {"code": "cancelled", "message": "the call was cancelled"})
-        except (Exception, SystemExit) as failure:
-            self._fail(number, {"code": getattr(failure, "code", None) or "handler-error", **self._failed(failure)})
+        except BaseException as failure:
+            self._fail(number, {"code": code_of(failure), **self._failed(failure)})
 
     def _fail(self, number: int | None, error: dict[str, Any]) -> None:
         if number is not None:

@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any
 
+from .failures import cancelled
+
 UNDO_SECONDS = 2.0
 """How long the undo of one registration may take."""
 
@@ -90,7 +92,9 @@ class Scope:
         """Run one undo."""
         try:
             await made.undo()
-        except (Exception, SystemExit) as failure:  # the others still have to run
+        except BaseException as failure:  # the others still have to run
+            if cancelled(failure):
+                raise
             self._failed(made.label, failure)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from .line import Line
     from .scope import Registration
 
+DEPTH: ContextVar[int] = ContextVar("depth", default=0)
+"""How many calls of services led to what runs now."""
 SHORTEST = 0.05
 """Seconds between two calls of a timer at least."""
 
@@ -181,7 +184,8 @@ class Remote:
         line, name = self.__dict__["_line"], self.__dict__["_name"]
 
         async def call(*args: Any, **named: Any) -> Any:
-            return await line.call("service.call", {"name": name, "method": method, "args": list(args), "named": named})
+            words = {"name": name, "method": method, "args": list(args), "named": named, "depth": DEPTH.get()}
+            return await line.call("service.call", words)
 
         return call
 

@@ -148,6 +148,6 @@ class Desk:
         kept.scope.add(tool.name, undo)
 
     async def _listen(self, kept: _Kept, event: Any) -> None:
-        if event not in HEARD:
+        if not isinstance(event, str) or event not in HEARD:
             raise Refusal("no-event", f"there is no event {event!r:.80} for plugins; they hear: {', '.join(HEARD)}")
         await kept.ears.add(event)

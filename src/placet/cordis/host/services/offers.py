@@ -9,7 +9,7 @@ from placet.cordis.host.errors import HalfRaised, Refusal
 from placet.cordis.host.half import Half
 from placet.session.ids import SessionId
 
-LONGEST_NAME = 60
+LONGEST_NAME, DEEPEST = 60, 16
 
 
 class Offers:
@@ -76,10 +76,13 @@ class Offers:
         provider = self._providers[half.facts.session].get(str(name))
         if provider is None:
             raise Refusal("no-service", f"there is no service {name!r:.80} now: its plugin was stopped")
-        if method not in provider.provided[str(name)]:
+        if not isinstance(method, str) or method not in provider.provided[str(name)]:
             known = ", ".join(sorted(provider.provided[str(name)]))
             raise Refusal("no-method", f"the service {name} has no method {method!r:.80}; it has: {known}")
-        words = {"kind": "service", "name": name, "method": method}
+        depth = params.get("depth")
+        if not isinstance(depth, int) or not 0 <= depth < DEEPEST:
+            raise Refusal("circle", f"{name}.{method} is {DEEPEST} calls deep: plugins call each other in a circle")
+        words = {"kind": "service", "name": name, "method": method, "depth": depth + 1}
         try:
             return await provider.call({**words, "args": params.get("args"), "named": params.get("named")})
         except HalfRaised as raised:
