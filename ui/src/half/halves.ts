@@ -1,6 +1,6 @@
 import type { Json } from "../wire/shapes";
 import { BEAT, Cell } from "./cell";
-import type { HalfDoors, HalfRun } from "./doors";
+import type { Failure, HalfDoors, HalfRun } from "./doors";
 import { Half, type HalfKeeper, type Phase, type Registered } from "./half";
 import { Sheets } from "./styles";
 import { Overrides } from "./theme";
@@ -36,6 +36,8 @@ const blank: HalfState = { state: "loading", waitingFor: [], lines: [] };
 export class Halves implements HalfKeeper {
   private readonly halves = new Map<string, Half>();
   private readonly pending = new Map<string, { promise: Promise<void>; done: () => void; verdict: boolean }>();
+  /** The word that a run came up, while it is on its way: of a run that is not up yet no failure is taken. */
+  private readonly onItsWay = new Map<string, Promise<unknown>>();
   private readonly told = new Map<string, Set<string>>();
   private readonly losses = new Map<string, number>();
   private readonly listeners = new Set<() => void>();
@@ -161,12 +163,16 @@ export class Halves implements HalfKeeper {
     this.startNext();
     if (!pending) return;
     const told = pending.verdict ? this.doors.verdict(plugin, { run, ok: true, waitingFor }) : Promise.resolve(true);
-    void told
+    const arrived = told
       .then(
         (accepted) => !accepted && !this.doors.active(plugin, run) && this.unload(run),
         () => undefined, // without an answer the state of the run decides, which the page reads anyway
       )
-      .finally(pending.done);
+      .finally(() => {
+        if (this.onItsWay.get(run) === arrived) this.onItsWay.delete(run);
+        pending.done();
+      });
+    this.onItsWay.set(run, arrived);
   }
 
   failed(half: Half, phase: Phase, text: string, stack: string): void {
@@ -180,7 +186,7 @@ export class Halves implements HalfKeeper {
     const { run } = half.run;
     const old = this.now.runs[run];
     if (slot !== null && old) this.put(run, { ...old, state: "failed", phase: "client-render", text, slot });
-    if (this.fresh(run, `${slot} ${text}`)) void this.doors.failure(half.run.plugin, { run, phase: "client-render", slot: slot ?? undefined, message: text, stack: stack || undefined }).catch(() => undefined);
+    if (this.fresh(run, `${slot} ${text}`)) void this.report(half.run, { run, phase: "client-render", slot: slot ?? undefined, message: text, stack: stack || undefined }).catch(() => undefined);
   }
 
   /** All halves share one process: when it dies, who was busiest is held to have done it, and the others start again. */
@@ -239,12 +245,17 @@ export class Halves implements HalfKeeper {
       if (pending?.verdict && phase !== "client-render") {
         const accepted = await this.doors.verdict(run.plugin, { run: run.run, ok: false, phase, message: text, stack: stack || undefined });
         if (!accepted && !this.doors.active(run.plugin, run.run)) this.unload(run.run);
-      } else if (this.fresh(run.run, text)) await this.doors.failure(run.plugin, { run: run.run, phase, message: text, stack: stack || undefined });
+      } else if (this.fresh(run.run, text)) await this.report(run, { run: run.run, phase, message: text, stack: stack || undefined });
     } catch {
       // not told: the panel of this page still says it, and the server has its own bound
     } finally {
       pending?.done();
     }
+  }
+
+  private async report(run: HalfRun, failure: Failure): Promise<void> {
+    await this.onItsWay.get(run.run);
+    await this.doors.failure(run.plugin, failure);
   }
 
   /** True the first time that a run says this. */
