@@ -163,6 +163,20 @@ def test_a_browser_that_its_packager_confined_is_not_taken_for_an_agent_s_orphan
         assert found(replace(orphan, seccomp=me.seccomp, filters=me.filters)) is None  # Chromium's network service
         assert found(browser) is None
         assert "confined" in found(orphan)
+        assert found(replace(orphan, uid=me.uid + 1)) is None  # a service of another account
+
+
+def test_what_another_account_hides_is_no_reason_to_refuse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    me = look(os.getpid())
+    assert me is not None
+    filtered = replace(me, pid=10**6, parent=1, seccomp=2, filters=me.filters + 1)
+    seen = {10**6: filtered, 10**6 + 1: replace(filtered, uid=me.uid + 1)}
+    monkeypatch.setattr(loopback, "look", lambda pid: seen.get(pid) or look(pid))
+    with Connection() as connection:
+        for pid, refused in ((10**6, True), (10**6 + 1, False)):
+            monkeypatch.setattr(loopback, "_holders", lambda inode, pid=pid: ([], [pid]))
+            why = objection(connection.client_end, connection.server_end, tmp_path)
+            assert ("hides" in (why or "")) == refused
 
 
 async def test_the_terminal_names_who_was_signed_in(outside: Outside) -> None:

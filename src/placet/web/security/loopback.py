@@ -99,12 +99,15 @@ def _holders(inode: int) -> tuple[list[Process], list[int]]:
 def _of_the_agent(process: Process, me: Process, placets: frozenset[Mark]) -> bool:
     """Return whether placet started it, directly or not, or it is an orphan of a confined command.
 
+    An orphan has placet's own account, which no confined command can leave (no_new_privs); the services and browsers of
+    other accounts, many of them filtered too, are none.
     An orphan of bubblewrap does not outlive it. One of Landlock lives in our own namespaces under restrictions that
     cannot be shed: the seccomp filter tells it, since the process of a browser that holds its sockets has
     no_new_privs too (Chromium's network service), but no filter. A browser that its packager confined lives in a
     mount namespace of its own.
     """
-    if process.mark in placets or (process.filtered_beyond(me) and process.same_world(me)):
+    orphan = process.uid == me.uid and process.filtered_beyond(me) and process.same_world(me)
+    if process.mark in placets or orphan:
         return True
     try:
         return any(ancestor.mark in placets for ancestor in ancestors(process))
