@@ -237,7 +237,7 @@ export const Consent = (props: ConsentProps) => {
               </small>
               <p className="about">
                 <b>
-                  <VisibleText text={consent.name} />
+                  <VisibleText text={consent.name} reading="code" />
                 </b>
               </p>
               <blockquote>
