@@ -6,6 +6,7 @@ import os
 import socket
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,11 @@ def test_a_browser_that_its_packager_confined_is_not_taken_for_an_agent_s_orphan
         assert found(replace(orphan, uid=me.uid + 1)) is None  # a service of another account
 
 
+def _hidden(pid: int, inode: int) -> tuple[list[Process], list[int]]:
+    """No holder is seen, and one process hides what it holds."""
+    return [], [pid]
+
+
 def test_what_another_account_hides_is_no_reason_to_refuse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     me = look(os.getpid())
     assert me is not None
@@ -174,7 +180,7 @@ def test_what_another_account_hides_is_no_reason_to_refuse(tmp_path: Path, monke
     monkeypatch.setattr(loopback, "look", lambda pid: seen.get(pid) or look(pid))
     with Connection() as connection:
         for pid, refused in ((10**6, True), (10**6 + 1, False)):
-            monkeypatch.setattr(loopback, "_holders", lambda inode, pid=pid: ([], [pid]))
+            monkeypatch.setattr(loopback, "_holders", partial(_hidden, pid))
             why = objection(connection.client_end, connection.server_end, tmp_path)
             assert ("hides" in (why or "")) == refused
 
