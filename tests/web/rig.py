@@ -36,7 +36,7 @@ from placet.session.event import Draft, Event
 from placet.session.ids import AskId, SessionId, new_ask_id, new_session_id
 from placet.session.store import Appended
 from placet.session.stores.sqlite import SqliteStore
-from placet.testing.page_key import LinkedPage
+from placet.testing.page_key import PLAIN, LinkedPage
 from placet.tools.jobs import Jobs
 from placet.web.desk import Said
 from placet.web.serve import Serving, serve
@@ -127,14 +127,16 @@ class House:
     async def stranger(self, **headers: str) -> AsyncIterator[httpx.AsyncClient]:
         """A client that nobody linked; by default it looks like the page's own origin."""
         given = {"Sec-Fetch-Site": "same-origin"} | {name.replace("_", "-"): value for name, value in headers.items()}
-        async with httpx.AsyncClient(base_url=self.url, headers=given, timeout=30, trust_env=False) as client:
+        settings: dict[str, Any] = {"headers": given, "timeout": 30, "trust_env": False, "verify": PLAIN}
+        async with httpx.AsyncClient(base_url=self.url, **settings) as client:
             yield client
 
     @asynccontextmanager
     async def terminal(self) -> AsyncIterator[httpx.AsyncClient]:
         """A client on the Unix socket, from this process."""
-        transport = httpx.AsyncHTTPTransport(uds=str(self.serving.socket))
-        async with httpx.AsyncClient(base_url="http://localhost", transport=transport, timeout=30) as client:
+        transport = httpx.AsyncHTTPTransport(uds=str(self.serving.socket), verify=PLAIN)
+        settings: dict[str, Any] = {"transport": transport, "timeout": 30, "trust_env": False}
+        async with httpx.AsyncClient(base_url="http://localhost", **settings) as client:
             yield client
 
     async def session(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
+from placet.testing.page_key import PLAIN
 from placet.web.app import routed
 from placet.web.rights import table
 from placet.web.security.guard import MAX_BODY
@@ -83,7 +84,9 @@ async def test_sec_02_the_api_is_for_same_origin_requests_only_reads_and_the_str
     async with shared.page() as page:
         headers = dict(page.client.headers)
         headers.pop("sec-fetch-site")
-        async with httpx.AsyncClient(base_url=shared.url, auth=page.client.auth, trust_env=False) as other:
+        async with httpx.AsyncClient(
+            base_url=shared.url, auth=page.client.auth, trust_env=False, verify=PLAIN
+        ) as other:
             given = {} if site is None else {"Sec-Fetch-Site": site}
             for path in ("/api/sessions", "/api/stream", "/openapi.json"):
                 answer = await other.get(path, headers=given)
