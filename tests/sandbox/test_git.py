@@ -20,6 +20,7 @@ from placet.testing.backends import READ_ONLY, WORKSPACE_WRITE, Rig
 
 pytestmark = pytest.mark.anyio
 
+SHARE = 1 if os.environ.get("PLACET_SOAK") == "1" else 10
 WHO = ("-c", "user.name=A", "-c", "user.email=a@example.invalid", "-c", "commit.gpgsign=false")
 COMMIT = "git -c user.name=A -c user.email=a@example.invalid commit -q -m x"
 
@@ -94,13 +95,22 @@ async def test_11_nothing_that_git_obeys_can_be_changed(bubblewrap: Rig, script:
 
 
 @pytest.mark.parametrize("mode", [READ_ONLY, WORKSPACE_WRITE])
-async def test_sbx_12_a_command_leaves_the_workspace_as_it_was(bubblewrap: Rig, mode: SandboxMode) -> None:
-    repository(bubblewrap.ws)
-    before = tree(bubblewrap.ws)
-    for number in range(10):
-        await bubblewrap.run("true" if number else "sleep 5", mode, timeout_ms=20_000 if number else 100)
-    assert tree(bubblewrap.ws) == before
-    assert git(bubblewrap.ws, "status", "--porcelain") == ""
+async def test_sbx_12_commands_leave_the_workspace_as_it_was(confined: Rig, mode: SandboxMode) -> None:
+    repository(confined.ws)
+    before, mounts = tree(confined.ws), _mounts()
+    around = sorted(confined.ws.parent.iterdir())
+    for number in range(100 // SHARE):
+        stopped = number % 10 == 0
+        done = await confined.run("sleep 60" if stopped else "true", mode, timeout_ms=100 if stopped else 20_000)
+        assert (done.timed_out, done.exit_code) == ((True, None) if stopped else (False, 0))
+    assert tree(confined.ws) == before
+    assert (sorted(confined.ws.parent.iterdir()), _mounts()) == (around, mounts)
+    assert list(confined.outside.iterdir()) == []
+    assert git(confined.ws, "status", "--porcelain") == ""
+
+
+def _mounts() -> list[str]:
+    return Path("/proc/self/mountinfo").read_text().splitlines()
 
 
 async def test_12_an_empty_workspace_stays_empty_and_can_become_a_repository(confined: Rig) -> None:
@@ -111,19 +121,21 @@ async def test_12_an_empty_workspace_stays_empty_and_can_become_a_repository(con
 
 async def test_sbx_12_a_killed_server_leaves_what_the_next_start_removes(bubblewrap: Rig) -> None:
     repository(bubblewrap.ws)
-    before = tree(bubblewrap.ws)
+    before, mounts = tree(bubblewrap.ws), _mounts()
     state = bubblewrap.sandbox.temp_dir(bubblewrap.session).parents[1]
-    server = subprocess.Popen(
-        [sys.executable, "-c", _SERVER, str(state), str(bubblewrap.ws)], stdout=subprocess.PIPE, text=True
-    )
-    assert server.stdout is not None
-    assert server.stdout.readline() == "running\n"
-    assert (bubblewrap.ws / ".git" / "commondir").read_text() == ".\n"
-    server.send_signal(signal.SIGKILL)
-    server.wait()
-    server.stdout.close()
-    bubblewrap.sandbox.sweep()
-    assert tree(bubblewrap.ws) == before
+    for _ in range(10 // SHARE):
+        server = subprocess.Popen(
+            [sys.executable, "-c", _SERVER, str(state), str(bubblewrap.ws)], stdout=subprocess.PIPE, text=True
+        )
+        assert server.stdout is not None
+        assert server.stdout.readline() == "running\n"
+        assert (bubblewrap.ws / ".git" / "commondir").read_text() == ".\n"
+        server.send_signal(signal.SIGKILL)
+        server.wait()
+        server.stdout.close()
+        bubblewrap.sandbox.sweep()
+        assert tree(bubblewrap.ws) == before
+    assert _mounts() == mounts
 
 
 def test_a_sentinel_that_somebody_holds_is_not_swept(tmp_path: Path) -> None:
@@ -200,14 +212,16 @@ def test_a_worktree_that_is_not_named_back_has_no_outside_roots(tmp_path: Path) 
     assert outside_roots(forged) == ()
 
 
-async def test_sbx_13_starts_do_not_fail_while_git_rewrites_its_files(bubblewrap: Rig) -> None:
-    repository(bubblewrap.ws)
+async def test_sbx_13_starts_do_not_fail_while_git_rewrites_its_files(confined: Rig) -> None:
+    repository(confined.ws)
     loop = "while :; do git config x.y z; touch .git/modules a; rm -f .git/modules a; done"
-    busy = subprocess.Popen(["bash", "-c", loop], cwd=bubblewrap.ws, stderr=subprocess.DEVNULL, start_new_session=True)
+    busy = subprocess.Popen(["bash", "-c", loop], cwd=confined.ws, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
-        for _ in range(50):
-            done = await bubblewrap.run("true")
+        for _ in range(500 // SHARE):
+            done = await confined.run("true")
             assert (done.exit_code, done.sandbox.runner_failed) == (0, None)
+        assert busy.poll() is None
+        assert git(confined.ws, "config", "x.y") == "z\n"
     finally:
         os.killpg(busy.pid, signal.SIGKILL)
         busy.wait()

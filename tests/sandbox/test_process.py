@@ -9,6 +9,7 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
@@ -220,11 +221,30 @@ async def test_bsh_05_a_lone_surrogate_is_three_bytes_that_are_no_text(bubblewra
     assert (done.stdout.text, done.stdout.replaced_bytes) == ("���", 3)
 
 
-@pytest.mark.parametrize("script", ["cat", "head -1", "python3 -c 'input()'", "read x"])
-async def test_bsh_08_standard_input_ends_at_once(everywhere: tuple[Rig, SandboxMode], script: str) -> None:
+@pytest.fixture
+def spoken_to() -> Iterator[int]:
+    """Have the standard input of this process be what a protocol speaks on: two lines wait, and it never ends."""
+    reading, writing = os.pipe()
+    before = os.dup(0)
+    try:
+        os.write(writing, b"one\ntwo\n")
+        os.dup2(reading, 0)
+        yield reading
+    finally:
+        os.dup2(before, 0)
+        for descriptor in (reading, writing, before):
+            os.close(descriptor)
+
+
+async def test_bsh_08_a_command_takes_nothing_of_the_standard_input(
+    everywhere: tuple[Rig, SandboxMode], spoken_to: int
+) -> None:
     rig, mode = everywhere
+    script = "cat; head -1; python3 -c 'input()'; read x; (cat) & wait; readlink /proc/self/fd/0"
     done = await rig.run(script, mode, timeout_ms=10_000)
-    assert not done.timed_out
+    assert (done.timed_out, done.stdout.text) == (False, "/dev/null\n")
+    os.set_blocking(spoken_to, False)
+    assert os.read(spoken_to, 100) == b"one\ntwo\n"
 
 
 async def test_bsh_11_three_gigabytes_of_output_take_little_memory(everywhere: tuple[Rig, SandboxMode]) -> None:

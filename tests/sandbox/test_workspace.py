@@ -149,15 +149,32 @@ async def test_sbx_17_two_sessions_do_not_share_their_temp_files(bubblewrap: Rig
     assert (await bubblewrap.run("ls -A /tmp")).stdout.text == ""
 
 
+POOL = "from concurrent.futures import ProcessPoolExecutor as P; print(list(P(2).map(abs, [-1, -2])))"
+
+
 async def test_sbx_09_process_pools_and_devices_work(bubblewrap: Rig) -> None:
-    pool = "from concurrent.futures import ProcessPoolExecutor as P; print(list(P(2).map(abs, [-1, -2])))"
+    shared = f"/dev/shm/{bubblewrap.ws.parent.name}"
     done = await bubblewrap.run(
-        f'python3 -c "{pool}" && mktemp && echo x > /dev/null && echo out > /dev/stdout && '
-        "python3 -c 'import pty; pty.openpty()'; echo x > /dev/full"
+        f'python3 -c "{POOL}" && mktemp && echo x > /dev/null && echo out > /dev/stdout && '
+        f"touch {shared}; python3 -c 'import pty; pty.openpty()'; echo x > /dev/full"
     )
     assert done.stdout.text.startswith("[1, 2]\n/tmp/tmp.")
     assert done.stdout.text.endswith("out\n")
+    assert done.stderr.text.count("\n") == 1
     assert "No space left" in done.stderr.text
+    assert not os.path.lexists(shared)
+
+
+async def test_sbx_09_under_landlock_devices_work_and_what_does_not_is_said(landlock: Rig) -> None:
+    done = await landlock.run("mktemp && echo x > /dev/null && echo out > /dev/stdout; echo x > /dev/full")
+    assert done.stdout.text.startswith(f"{landlock.sandbox.temp_dir(landlock.session)}/tmp.")
+    assert done.stdout.text.endswith("out\n")
+    assert "No space left" in done.stderr.text
+    pool = await landlock.run(f'python3 -c "{POOL}"')
+    assert (pool.exit_code, pool.stdout.text) == (1, "")
+    assert "PermissionError" in pool.stderr.text
+    [report] = landlock.sandbox.selection.report()["backends"]
+    assert any("/dev/shm" in said and "do not work" in said for said in report["not_governed"])
 
 
 async def test_d1_name_resolution_still_works(bubblewrap: Rig) -> None:
