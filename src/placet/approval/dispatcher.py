@@ -228,21 +228,13 @@ class Dispatcher:
 
 async def _race(ask: Ask, chain: Sequence[Responder], signal: AbortSignal) -> Reply | None:
     """Return what the chain says, or None as soon as the signal is set; a later answer is dropped (A13)."""
-    reply: Reply | SessionError | None = None
-
-    async def stop(scope: anyio.CancelScope) -> None:
-        await signal.wait()
-        scope.cancel()
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(stop, group.cancel_scope)
+    reply: Reply | None = None
+    with anyio.CancelScope() as scope:
+        undo = signal.on_abort(lambda _: scope.cancel())
         try:
             reply = await _answer(ask, chain)
-        except SessionError as error:  # raised below: a task group would wrap it
-            reply = error
-        group.cancel_scope.cancel()
-    if isinstance(reply, SessionError):
-        raise reply
+        finally:
+            undo()
     return None if signal.aborted and not isinstance(reply, InLog) else reply
 
 

@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 from placet.approval.errors import SubjectInvalid, SubjectTooLarge
-from placet.session.codec import canonical, escape, unescape
+from placet.session.codec import canonical, dumps, escape, unescape
 from placet.session.event import JSON
 from placet.session.ids import AskId, SessionId
 
@@ -186,7 +186,7 @@ def build(
         denied=denied,
         files=files,
     )
-    size = len(arguments) if len(arguments) > MAX_SUBJECT else len(canonical(subject.json()))
+    size = len(arguments) if len(arguments) > MAX_SUBJECT else len(dumps(subject.json()).encode())  # as canonical
     if size > MAX_SUBJECT:
         raise SubjectTooLarge(size, MAX_SUBJECT)
     return subject
