@@ -67,6 +67,23 @@ export const CodeOf = memo(({ halves }: { halves: readonly HalfReading[] }) => {
   );
 });
 
+/** What the call answered the agent; folded where the card tells the same to the person. */
+const Answered = ({ text, folded }: { text: string; folded: boolean }) => {
+  const words = useWords();
+  const out = (
+    <pre className="out">
+      <VisibleText text={text} />
+    </pre>
+  );
+  if (!folded) return out;
+  return (
+    <details className="answered">
+      <summary className="sub">{words.plugin.answered}</summary>
+      {out}
+    </details>
+  );
+};
+
 /** A call of a plugin tool in the conversation: what was defined or begun, and what has become of it. */
 export const CallCard = ({ call, about, status, record }: CallCardProps) => {
   const words = useWords();
@@ -104,12 +121,8 @@ export const CallCard = ({ call, about, status, record }: CallCardProps) => {
           </div>
         </>
       )}
-      {call.result?.isError && (
-        <pre className="out">
-          <VisibleText text={call.result.text} />
-        </pre>
-      )}
       {failed?.error && <Trouble failed={{ phase: failed.phase ?? "", ...failed.error }} />}
+      {call.result?.isError && <Answered text={call.result.text} folded={failed?.error != null} />}
       {done && (about.kind === "stop" || about.kind === "undefine") && <p className="fold">{about.kind === "stop" ? words.plugin.saidStopped : words.plugin.saidRemoved}</p>}
       {record}
       {ways && done && plugin && (

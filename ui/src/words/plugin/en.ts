@@ -224,6 +224,7 @@ export const plugin = {
   removes: "Removes a plugin",
   saidStopped: "Stopped. Its versions and consents are kept.",
   saidRemoved: "Removed with all its versions and consents.",
+  answered: "What the agent was told",
   cardRemoved: "Removed since",
   cardSuperseded: "A newer start exists",
   openPanel: "Show in the plugins panel",

@@ -223,6 +223,7 @@ export const plugin: typeof english = {
   removes: "移除插件",
   saidStopped: "已停止。版本和同意均保留。",
   saidRemoved: "已移除，连同其所有版本和同意。",
+  answered: "告知代理的内容",
   cardRemoved: "之后已移除",
   cardSuperseded: "已有更新的启动",
   openPanel: "在插件面板中显示",
