@@ -28,7 +28,8 @@ def session(home: Home) -> str:
 
 
 def findings(page: Page) -> list[Any]:
-    page.evaluate(AXE.read_text())
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text())
     return page.evaluate(
         """axe.run(document, { resultTypes: ['violations'] })
             .then((r) => r.violations.map((v) => [v.id, v.nodes.map((n) => n.target.join(' '))]))"""
