@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from placet.sandbox import Landlock
+from placet.sandbox.backends import kept
 from placet.sandbox.linux import processes, seccomp, watching
 from placet.sandbox.linux.watching import CALLS, KEPT, How, Tried
 from placet.sandbox.service import Settings
@@ -132,6 +133,64 @@ async def test_what_lives_on_in_a_call_that_nobody_takes_is_gone_at_the_end(watc
     assert (await watched.run("touch again")).exit_code == 0  # the keeper took the next one
 
 
+async def test_a_command_that_sets_a_watcher_of_its_own_is_refused_it_and_goes_on(watched: Rig) -> None:
+    done = await watched.run(f"python3 - <<'E'\n{_OWN_WATCHER}\nE")
+    assert (done.exit_code, done.stdout.text, done.stderr.text) == (0, "EBUSY\n", "")
+    assert (watched.ws / "after").exists()
+
+
+async def test_pointers_that_lead_nowhere_and_signals_in_the_middle_of_a_call_hold_nothing_up(watched: Rig) -> None:
+    done = await watched.run(f"python3 - <<'E'\n{_ODD_CALLS}\nE")
+    assert (done.exit_code, done.stdout.text, done.stderr.text) == (0, "[-1, -1, -1] True\n", "")
+
+
+async def test_the_listener_is_closed_with_its_command(watched: Rig) -> None:
+    await watched.run("true")
+    held = [_descriptors(found.pid) for found in kept._idle[os.getpid()]]
+    assert held
+    assert not any("seccomp notify" in name for names in held for name in names), held
+
+
+def _descriptors(pid: int) -> list[str]:
+    """What a process has open; root may look, and an account of one's own may not: a keeper is not dumpable."""
+    try:
+        return [os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")]
+    except PermissionError:
+        pytest.skip("only root may see what a keeper has open")
+
+
+_OWN_WATCHER = """
+import ctypes, errno, platform
+libc = ctypes.CDLL(None, use_errno=True)
+step = ctypes.create_string_buffer(bytes.fromhex("060000000000ff7f"), 8)
+class Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_void_p))
+program = Program(1, ctypes.addressof(step))
+number = {"x86_64": 317, "aarch64": 277}[platform.machine()]
+print(errno.errorcode[ctypes.get_errno()] if libc.syscall(number, 1, 8, ctypes.byref(program)) < 0 else "set")
+open("after", "w").close()
+"""
+
+_ODD_CALLS = """
+import ctypes, platform, signal
+libc = ctypes.CDLL(None)
+opens = {"x86_64": 257, "aarch64": 56}[platform.machine()]
+nowhere = ctypes.c_void_p(1)
+said = [libc.syscall(opens, -100, nowhere, 0x41, 0), libc.syscall(437, -100, nowhere, nowhere, 24),
+        libc.syscall(opens, 999, b"name", 0x41, 0)]
+count = 0
+def seen(*_):
+    global count
+    count += 1
+signal.signal(signal.SIGALRM, seen)
+signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+for _ in range(1000):
+    open("f", "w").close()
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(said, count > 0)
+"""
+
+
 async def test_a_stop_ends_a_watched_command(watched: Rig) -> None:
     done = await watched.run("while :; do : > loop; done", timeout_ms=500)
     assert (done.timed_out, done.sandbox.denied) == (True, False)
@@ -147,6 +206,7 @@ async def test_a_killed_keeper_ends_its_command(watched: Rig) -> None:
 
     done = await watched.run("echo here; while :; do : > loop; done", on_output=kill_its_keeper)
     assert (done.exit_code, done.signal, done.sandbox.denied) == (None, "SIGKILL", False)
+    assert done.exceeded == "no keeper left (the process that watches over it was killed)"
     assert not any(_below(seen.pid, "bash") for seen in processes.own_children())
 
 

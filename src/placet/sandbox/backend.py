@@ -78,7 +78,7 @@ class Launch:
 class Exit:
     """How a process ended; `broken` if the sandbox failed before the command ran, `moved` if its directory changed.
 
-    `tried` is what it tried to change, where that was watched.
+    `tried` is what it tried to change, where that was watched. `lost` says in words what had to hold it and is gone.
     """
 
     code: int | None
@@ -86,6 +86,7 @@ class Exit:
     broken: bool = False
     moved: bool = False
     tried: tuple[Tried, ...] = ()
+    lost: str | None = None
 
 
 class Process(Protocol):

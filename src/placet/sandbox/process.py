@@ -104,8 +104,8 @@ class Run:
 
     After a time-out or a stop both say what the command made of it: one that traps SIGTERM and exits 0 is still
     `timed_out`. `pipe_held` means that something kept its output open beyond all grace. `exceeded` says in words which
-    bound it went over: it was killed for that. `tried` is what it tried to change, where that was watched: evidence for
-    `denial`, and for nothing else.
+    bound it went over, or that its keeper was gone: it was killed for that. `tried` is what it tried to change, where
+    that was watched: evidence for `denial`, and for nothing else.
     """
 
     exit_code: int | None
@@ -309,7 +309,8 @@ async def _follow(
     if course.exit is not None:
         course.timed_out = course.aborted = False  # it ended by itself in the same moment
         killed = course.exit.signal == "SIGKILL"
-        course.exceeded = allowance.refused() if killed and allowance is not None else None
+        refused = allowance.refused() if killed and allowance is not None else None
+        course.exceeded = course.exit.lost or refused
         return
     if course.exceeded is not None:
         course.exit = Exit(None, "SIGKILL")

@@ -26,6 +26,7 @@ from placet.sandbox.linux.watching import How, Tried
 _IDLE = 2
 """Keepers without a command that are kept for the next one."""
 _ANSWER_SECONDS = 60.0
+_LOST = "no keeper left (the process that watches over it was killed)"
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); from linux.keeper import main; main(int(sys.argv[2]))"
 PYTHON = sys.executable
 FOLDER = str(Path(keeper.__file__).parents[1])
@@ -216,7 +217,7 @@ class KeptProcess:
             tried = tuple(Tried(How(how), path, flags) for how, path, flags in answer.get("tried", ()))
             self._exit = replace(exit_of(answer["ended"]), tried=tried)
         elif not answer:
-            self._exit = self._exit or Exit(None, "SIGKILL")  # the keeper was killed, and its command will be
+            self._exit = self._exit or Exit(None, "SIGKILL", lost=_LOST)  # the command will be killed as well
         return answer
 
 
