@@ -116,7 +116,7 @@ async def test_design_10_the_hidden_frame_has_a_policy_of_its_own_and_a_nonce_th
         )
         assert answer.headers["x-frame-options"] == "SAMEORIGIN" and answer.headers["cache-control"] == "no-store"
         assert answer.headers["cross-origin-embedder-policy"] == "require-corp"
-        assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+        assert answer.headers["cross-origin-resource-policy"] == "cross-origin"  # or no Firefox loads it
         assert "etag" not in answer.headers
     assert "frame-src 'self'" in shell.headers["content-security-policy"]
     assert "unsafe-eval" not in shell.headers["content-security-policy"]

@@ -53,8 +53,14 @@ _FRAME_POLICY = (
 def frame_headers(nonce: str) -> dict[str, str]:
     """Return the headers of the hidden frame: an opaque origin without a network, framed by placet's page only."""
     policy = "; ".join(_FRAME_POLICY).format(nonce=nonce)
-    own = {"content-security-policy": policy, "x-frame-options": "SAMEORIGIN", "cache-control": "no-store"}
-    return own | {"origin-agent-cluster": "?0"}  # an opaque origin has no cluster to ask for; browsers warn of it
+    return {
+        "content-security-policy": policy,
+        "x-frame-options": "SAMEORIGIN",
+        "cache-control": "no-store",
+        # Firefox counts an opaque origin as another one and would not load the frame; other sites are refused earlier
+        "cross-origin-resource-policy": "cross-origin",
+        "origin-agent-cluster": "?0",  # an opaque origin has no cluster to ask for; browsers warn of it
+    }
 
 
 def harden(headers: MutableHeaders, path: str) -> None:
