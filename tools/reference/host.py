@@ -9,15 +9,18 @@ from placet.cordis.host.inside import main, traps, web
 from placet.cordis.host.limits import LONGEST_LINE, Limits
 from placet.cordis.host.services.heard import HEARD
 from placet.cordis.host.services.schema import WORDS
+from placet.cordis.host.spares import AT_ONCE, IDLE
 from placet.cordis.inspect.catalogue import Catalogue, Entry, catalogue
 from placet.cordis.inspect.provider import Platform
 from placet.tools.turns import PATIENCE
 from tools.reference.markdown import code, heading, table
 
-INTRODUCTION = """
+INTRODUCTION = f"""
 The host half of a plugin is a module of Python with `async def apply(ctx)`. It runs in a process of its own
 (`python -I -S`), under the sandbox of its session, in the mode that was in force when it started, and without any
-secret in its environment. What it does to files, to the shell and to its session goes through the services below, so
+secret in its environment. So that a start takes no longer than it must, an interpreter that holds no code yet waits for
+the next one after a definition and after a start: {IDLE:.0f} seconds, under the same sandbox, in {AT_ONCE} sessions at
+most; it ends when the mode changes, the session is put away or placet ends. What it does to files, to the shell and to its session goes through the services below, so
 that the same pipeline, sandbox and questions to a person apply as for the agent's own calls.
 
 Every registration returns its undo; when the plugin stops, all of them run, the newest first, and the process is
