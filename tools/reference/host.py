@@ -18,10 +18,12 @@ from tools.reference.markdown import code, heading, table
 INTRODUCTION = f"""
 The host half of a plugin is a module of Python with `async def apply(ctx)`. It runs in a process of its own
 (`python -I -S`), under the sandbox of its session, in the mode that was in force when it started, and without any
-secret in its environment. So that a start takes no longer than it must, an interpreter that holds no code yet waits for
-the next one after a definition and after a start: {IDLE:.0f} seconds, under the same sandbox, in {AT_ONCE} sessions at
-most; it ends when the mode changes, the session is put away or placet ends. What it does to files, to the shell and to its session goes through the services below, so
+secret in its environment. What it does to files, to the shell and to its session goes through the services below, so
 that the same pipeline, sandbox and questions to a person apply as for the agent's own calls.
+
+So that a start takes no longer than it must, an interpreter that holds no code yet waits for the next one after a
+definition and after a start: for {IDLE:.0f} seconds, under the same sandbox, in {AT_ONCE} sessions at most. It ends
+when the mode changes, the session is put away or placet ends.
 
 Every registration returns its undo; when the plugin stops, all of them run, the newest first, and the process is
 killed with everything that it has started. Awaiting a registration waits until placet has accepted it; a refused one
