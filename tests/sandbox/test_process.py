@@ -236,9 +236,7 @@ def spoken_to() -> Iterator[int]:
             os.close(descriptor)
 
 
-async def test_bsh_08_a_command_takes_nothing_of_the_standard_input(
-    everywhere: tuple[Rig, SandboxMode], spoken_to: int
-) -> None:
+async def test_bsh_08_standard_input_is_not_read(everywhere: tuple[Rig, SandboxMode], spoken_to: int) -> None:
     rig, mode = everywhere
     script = "cat; head -1; python3 -c 'input()'; read x; (cat) & wait; readlink /proc/self/fd/0"
     done = await rig.run(script, mode, timeout_ms=10_000)
