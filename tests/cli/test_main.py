@@ -121,3 +121,13 @@ def test_help_loads_no_heavy_library(cli: Cli) -> None:
     loaded = done.stdout.split("LOADED")[1].split()
     for heavy in ("pydantic", "pydantic_ai", "fastapi", "uvicorn", "asyncio", "sqlite3", "cryptography", "httpx"):
         assert heavy not in loaded
+
+
+def test_a_word_too_many_and_one_too_few_are_told_in_words(cli: Cli) -> None:
+    for arguments, said in (
+        (("link", "extra"), "placet: There is one word too many: 'extra'."),
+        (("run",), "placet: TASK is missing."),
+        (("run", "--model"), "placet: --model needs a value."),
+    ):
+        ended = cli(*arguments)
+        assert (ended.returncode, ended.stderr.partition(" See: ")[0]) == (2, said)

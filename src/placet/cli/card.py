@@ -133,9 +133,16 @@ def decided(decision: Mapping[str, Any]) -> str:
     """A decision as one sentence: outcome, who, over which channel; for a stop, who stopped the turn."""
     if decision.get("stoppedBy"):
         return f"Cancelled: stopped by {decision['stoppedBy']}."
+    outcome = str(decision.get("outcome", "")).replace("-", " ")
+    detail = decision.get("detail")
+    return f"Decided: {outcome}{f' ({detail})' if detail else ''}, by {_decider(decision)}."
+
+
+def _decider(decision: Mapping[str, Any]) -> str:
+    """Who it was: only a person comes over a channel that says something."""
     who = decision.get("who") or {}
     name = who.get("account") or who.get("name") or who.get("kind") or "somebody"
-    outcome = str(decision.get("outcome", "")).replace("-", " ")
+    if who.get("kind") == "policy":
+        return f"the policy {name}"
     channel = decision.get("channel")
-    detail = decision.get("detail")
-    return f"Decided: {outcome}{f' ({detail})' if detail else ''}, by {name}{f' over {channel}' if channel else ''}."
+    return f"{name} over {channel}" if channel and who.get("kind") == "person" else str(name)

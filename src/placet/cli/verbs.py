@@ -114,8 +114,7 @@ def run(arguments: Sequence[str], *, umask: int) -> int:
         result = build(arguments)(list(arguments))
         return result if isinstance(result, int) else 0
     except cyclopts.CycloptsError as error:
-        words = " ".join(str(error).split())
-        warn(f"{words} See: {' '.join([program(), *_verb(arguments)])} --help")
+        warn(f"{_mistake(error)} See: {' '.join([program(), *_verb(arguments)])} --help")
         return USAGE
     except Refused as error:
         warn(error.line())
@@ -127,6 +126,16 @@ def run(arguments: Sequence[str], *, umask: int) -> int:
         return 1
     except Exception as error:
         return _unforeseen(error)
+
+
+def _mistake(error: cyclopts.CycloptsError) -> str:
+    """What is wrong with a command line, as one sentence or two."""
+    match error:
+        case cyclopts.UnusedCliTokensError(unused_tokens=[first, *_]):
+            return f"There is one word too many: {first!r}."
+        case cyclopts.MissingArgumentError(argument=cyclopts.Argument(name=name)):
+            return f"{name} needs a value." if name.startswith("-") else f"{name} is missing."
+    return " ".join(str(error).split())
 
 
 def _verb(words: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ from placet.session.event import Draft
 from placet.session.ids import SessionId
 from placet.web.desk import Desk, Said
 from placet.web.errors import Forbidden, TooMany
-from placet.web.gestures.senders import objection, person, strength
+from placet.web.gestures.senders import objection, person, refusal, strength
 from placet.web.replies import Json
 from placet.web.rights import Right
 from placet.web.security.caller import Caller
@@ -66,7 +66,7 @@ async def admitted(desk: Desk, caller: Caller, question: Question, *, widens: bo
         if note is not None:
             await note(why, mark)
         await _tell(desk, question, why, mark)
-        raise Forbidden(f"refused: {why}", code="sender-refused")
+        raise refusal(why)
     return Sender(person(caller), str(caller.channel), caller.evidence, await strength(desk, caller), mark)
 
 

@@ -33,7 +33,12 @@ async def admit(desk: Desk, caller: Caller, what: str) -> None:
     why = await objection(desk, caller)
     if why is not None:
         desk.say(Said("sender-refused", f"Refused to {what}: {why}."))
-        raise Forbidden(f"refused: {why}", code="sender-refused")
+        raise refusal(why)
+
+
+def refusal(why: str) -> Forbidden:
+    """The objection to a sender as the error that says it, in one sentence."""
+    return Forbidden(f"{why[0].upper()}{why[1:]}.", code="sender-refused")
 
 
 async def objection(desk: Desk, caller: Caller) -> str | None:

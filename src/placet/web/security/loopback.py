@@ -56,7 +56,10 @@ def objection(client: Address, server: Address, state: Path) -> str | None:
             return f"the other end is held by {process.name} (process {process.pid}), which placet started or confined"
     unseen = (found for pid in hidden if (found := look(pid)) is not None)
     if not holders and any(_of_the_agent(process, me, placets) for process in unseen):
-        return "it cannot be told who holds the other end, and a process of the agent hides what it holds"
+        return (
+            "it cannot be told who holds the other end, and a process of the agent hides what it holds; press again"
+            " when that has ended, or use a browser of the account that placet runs under"
+        )
     return None
 
 
