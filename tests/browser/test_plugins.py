@@ -84,7 +84,7 @@ def test_m9_m10_m11_m14_m15_m20_a_plugin_from_its_definition_to_its_removal(home
 
     # after a reload nothing is loaded here until the person wants it (l1, m11)
     page.reload()
-    panel(page)
+    expect(page.locator(".desk-panel")).to_be_visible()  # it was open, so it is
     expect(mine).to_contain_text("Not loaded in this page.")
     mine.get_by_role("button", name="Load here").click()
     expect(mine).to_contain_text("Loaded here.")
