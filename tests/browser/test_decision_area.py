@@ -64,17 +64,19 @@ BUTTONS = """card => [...card.querySelectorAll('.act')].flatMap((field) => {
   return [0.02, 0.25, 0.5, 0.75, 0.98].flatMap((x) => [0.05, 0.5, 0.95].map((y) => document.elementFromPoint(box.x + box.width * x, box.y + box.height * y)?.closest('.act') === field));
 })"""
 STILL = """card => new Promise((done) => {
-  const seen = new Set(), heights = new Set(), sign = card.querySelector('.sign');
+  const heights = new Set(), sign = card.querySelector('.sign'), places = [];
   let unarmed = 0, left = 90;
   requestAnimationFrame(function look() {
     const {x, y, width, height} = sign.getBoundingClientRect();
-    seen.add([x, y, width, height].join(' '));
+    places.push([x, y, width, height]);
     for (const box of document.querySelectorAll('.half-box')) heights.add(box.clientHeight);
     if (!card.querySelector('.acts[data-armed]')) unarmed += 1;
     left -= 1;
-    left ? requestAnimationFrame(look) : done({places: [...seen], heights: heights.size, unarmed});
+    const spread = (at) => Math.max(...places.map((one) => one[at])) - Math.min(...places.map((one) => one[at]));
+    left ? requestAnimationFrame(look) : done({moved: Math.max(...[0, 1, 2, 3].map(spread)), heights: heights.size, unarmed});
   });
 })"""
+"""How far the place to sign moves in ninety frames, in pixels; the edge of a field may be rounded to another one."""
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +162,7 @@ def test_attack_20_seats_that_change_their_size_move_no_field_and_keep_none_unar
     until(lambda: painted(stage.page) or None, "the drawing")
     seen = card.evaluate(STILL)
     assert seen["heights"] > 1, "no seat changed its size"
-    assert len(seen["places"]) == 1 and seen["unarmed"] == 0
+    assert seen["moved"] < 1 and seen["unarmed"] == 0
 
 
 @pytest.mark.usefixtures("hostile")
