@@ -66,10 +66,10 @@ def until(check: Callable[[], Any], seconds: float = 90) -> Any:
     return found
 
 
-def asking(cli: Cli, workspace: Path) -> tuple[str, dict[str, Any]]:
+def asking(cli: Cli, workspace: Path, command: str = "") -> tuple[str, dict[str, Any]]:
     """Start a session whose first command needs a person; returns its id and the open ask."""
-    command = f"echo ran >> ~/{note(cli, workspace).name}"
-    done = cli("session", "new", "--cwd", str(workspace), "--message", f"$ {command}")
+    said = command or f"echo ran >> ~/{note(cli, workspace).name}"
+    done = cli("session", "new", "--cwd", str(workspace), "--message", f"$ {said}")
     assert done.returncode == 0, done.stderr
     session = done.stdout.strip()
     ask: dict[str, Any] = until(lambda: api(cli, f"/api/sessions/{session}")["asks"])[0]
