@@ -63,6 +63,17 @@ BUTTONS = """card => [...card.querySelectorAll('.act')].flatMap((field) => {
   const box = field.getBoundingClientRect();
   return [0.02, 0.25, 0.5, 0.75, 0.98].flatMap((x) => [0.05, 0.5, 0.95].map((y) => document.elementFromPoint(box.x + box.width * x, box.y + box.height * y)?.closest('.act') === field));
 })"""
+SETTLED = """card => new Promise((done) => {
+  const sign = card.querySelector('.sign'), until = performance.now() + 30000;
+  let last = '', calm = 0;
+  requestAnimationFrame(function look() {
+    const {x, y, width, height} = sign.getBoundingClientRect(), here = [x, y, width, height].map(Math.round).join();
+    calm = here === last && card.querySelector('.acts[data-armed]') ? calm + 1 : 0;
+    last = here;
+    calm > 30 ? done(true) : performance.now() > until ? done(false) : requestAnimationFrame(look);
+  });
+})"""
+"""Waits until a window that was made larger or smaller a moment ago is drawn, and the fields are open in it."""
 STILL = """card => new Promise((done) => {
   const heights = new Set(), sign = card.querySelector('.sign'), places = [];
   let unarmed = 0, left = 90;
@@ -106,6 +117,7 @@ def shown(stage: Stage, waiting: dict[str, str], kind: str, size: dict[str, int]
         read(page)
     card.evaluate("card => { for (const one of card.querySelectorAll('.ask-body, [data-signed]')) one.scrollTop = 0; }")
     expect(card.locator(".acts[data-armed]")).to_be_visible()
+    assert card.evaluate(SETTLED), "the card never lay still and open"
     return card
 
 
