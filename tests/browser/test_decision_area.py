@@ -63,6 +63,8 @@ BUTTONS = """card => [...card.querySelectorAll('.act')].flatMap((field) => {
   const box = field.getBoundingClientRect();
   return [0.02, 0.25, 0.5, 0.75, 0.98].flatMap((x) => [0.05, 0.5, 0.95].map((y) => document.elementFromPoint(box.x + box.width * x, box.y + box.height * y)?.closest('.act') === field));
 })"""
+LOOKS = 4
+"""How often a picture is taken: what was drawn a moment late is another time as it was, what a half has changed is not."""
 SETTLED = """card => new Promise((done) => {
   const sign = card.querySelector('.sign'), until = performance.now() + 30000;
   let last = '', calm = 0;
@@ -151,11 +153,15 @@ def test_attack_20_no_pixel_of_a_decision_changes_whatever_halves_draw_in_every_
 ) -> None:
     page = stage.page
     for name, size in SIZES.items():
-        card = shown(stage, waiting, kind, size)
-        assert painted(page)
         pixels, colours = before[kind, name]
-        found = compare(stage.home.context, pixels, inside(card, ".age"))
-        assert found.same and found.magenta == 0, (name, found)
+        for _ in range(LOOKS):
+            card = shown(stage, waiting, kind, size)
+            assert painted(page)
+            found = compare(stage.home.context, pixels, inside(card, ".age"))
+            assert found.magenta == 0, (name, found)
+            if found.same:
+                break
+        assert found.same, (name, found)
         assert card.evaluate(COLOURS) == colours
         assert set(card.evaluate(BUTTONS)) == {True}
         assert page.locator("[data-half]").locator(".ask, .act, .acts, .sign, .veil, .desk").count() == 0
@@ -197,7 +203,7 @@ def test_the_area_that_is_compared_would_show_paint_and_a_covered_field_is_close
     found = compare(context, quiet, inside(card, ".age"))
     assert not found.same and found.magenta > 10_000
     page.evaluate("document.adoptedStyleSheets = document.adoptedStyleSheets.slice(0, -1)")
-    expect(card.locator(".acts[data-armed]")).to_be_visible()
+    assert card.evaluate(SETTLED)
     assert compare(context, quiet, inside(card, ".age")).same
 
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Home
-from tests.browser.consent import card, panel, press, read
+from tests.browser.consent import card, field_of, panel, press, read
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("needs_bubblewrap")]
 
@@ -67,6 +67,23 @@ def test_m8_the_tour_leads_to_a_view_that_asks_its_host_half_and_to_its_next_ver
     press(page, "Future versions too")
     press(page, "Future versions too")
     expect(view.get_by_text("counted every ten seconds")).to_be_visible()
+    page.close()
+
+
+def test_what_was_read_stays_read_over_a_look_elsewhere_and_who_says_something_sees_it(home: Home) -> None:
+    page, _ = begun(home, PLUGIN)
+    read(page)
+    panel(page)
+    page.get_by_role("button", name="Read and decide").last.click()
+    expect(card(page).locator(".unread")).to_have_count(0)
+    expect(field_of(card(page), "This version only")).not_to_have_attribute("aria-disabled", "true")
+
+    page.locator("#conversation").hover()
+    page.mouse.wheel(0, -4000)
+    expect(page.get_by_role("button", name="To the newest")).to_be_visible()
+    say(page, "Here I am.")
+    expect(page.get_by_text("Here I am.").last).to_be_in_viewport()
+    expect(page.get_by_role("button", name="To the newest")).to_have_count(0)
     page.close()
 
 

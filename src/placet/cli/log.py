@@ -50,7 +50,7 @@ def verify(file: Annotated[str | None, Parameter(help="An exported log (JSON lin
     problems, checked = _of_file(file) if file is not None else _of_store()
     for problem in problems:
         say(problem)
-    say(f"{checked} events checked, {len(problems)} problems.")
+    say(f"{checked} events checked, {len(problems)} problem{'' if len(problems) == 1 else 's'}.")
     return 1 if problems else 0
 
 

@@ -59,7 +59,7 @@ async def _run(config: "Config", words: tuple[str, ...], mode: str, cwd: str, ba
         profile = box.profile(session, facts.workdir, SandboxMode(mode), git_roots=facts.git_roots)
         done = await box.run(Command(profile=profile, argv=words, timeout_ms=_NO_LIMIT_MS, on_output=_pass_on))
     except SandboxError as error:
-        fail(error.why, hint=error.hint or "")
+        fail(error.why, hint=_sentence(error.hint or ""))
     finally:
         box.forget_session(session)
     if done.sandbox.runner_failed is not None:
@@ -81,3 +81,8 @@ def _number(name: str | None) -> int:
     import signal
 
     return int(getattr(signal, name or "SIGKILL", signal.SIGKILL))
+
+
+def _sentence(hint: str) -> str:
+    """The hint as a sentence of its own."""
+    return hint[:1].upper() + hint[1:]

@@ -85,8 +85,13 @@ class Selection:
         tried = [(backend, result) for backend, result in self.tried() if not _untested(backend)]
         why = "; ".join(f"{backend.name}: {result.why}" for backend, result in tried if not result.usable)
         hints = [result.hint for _, result in tried if result.hint]
+        if not tried:
+            return (
+                "Your choice leaves no sandbox that placet would use, so the command was not run",
+                "choose another backend, or leave the choice to placet (auto)",
+            )
         return (
-            f"No sandbox works on this machine ({why or 'no backend is allowed'}), so the command was not run",
+            f"No sandbox works on this machine ({why}), so the command was not run",
             "; or ".join([*hints, "run placet on a machine or in a container where one of them works"]),
         )
 

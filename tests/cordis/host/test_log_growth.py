@@ -88,7 +88,8 @@ async def test_in_a_turn_calls_and_their_results_count(small: HostHouse) -> None
 
 async def test_ordinary_use_never_meets_the_bound(host: HostHouse) -> None:
     half = await host.start(WRITES)
-    assert await half.invoke("write", {"times": 150, "size": 20_000}) == [None] * 150
+    for _ in range(15):
+        assert await half.invoke("write", {"times": 10, "size": 20_000}) == [None] * 10
 
 
 def test_there_is_room_again_after_a_while() -> None:

@@ -43,20 +43,29 @@ export interface ConsentProps {
 const nothing: CodeReading = { halves: [], change: null, needed: [] };
 const noCode = {};
 
-/** Which parts of the code have been on screen to their end, kept as long as the sheet shows the same code. */
+interface Shown {
+  shown: ReadonlySet<Part>;
+  sheet: boolean;
+}
+
+const unseen: Shown = { shown: new Set(), sheet: false };
+
+/** What was on this page's screen of each request, to its end: a look elsewhere loses nothing, a reload does. */
+const seen = new Map<string, Shown>();
+
+/** Which parts of the code have been on screen to their end, for exactly these bytes. */
 const useShown = (identity: string) => {
-  const [kept, setKept] = useState<{ identity: string; shown: ReadonlySet<Part>; sheet: boolean }>({ identity, shown: new Set(), sheet: false });
-  const now = kept.identity === identity ? kept : { identity, shown: new Set<Part>(), sheet: false };
+  const [, draw] = useState(0);
   const mark = useCallback(
-    (part: Part | null, sheet: boolean) =>
-      setKept((old) => {
-        const base = old.identity === identity ? old : { identity, shown: new Set<Part>(), sheet: false };
-        if ((part === null || base.shown.has(part)) && (base.sheet || !sheet)) return old;
-        return { identity, shown: part === null ? base.shown : new Set([...base.shown, part]), sheet: base.sheet || sheet };
-      }),
+    (part: Part | null, sheet: boolean) => {
+      const old = seen.get(identity) ?? unseen;
+      if ((part === null || old.shown.has(part)) && (old.sheet || !sheet)) return;
+      seen.set(identity, { shown: part === null ? old.shown : new Set([...old.shown, part]), sheet: old.sheet || sheet });
+      draw((times) => times + 1);
+    },
     [identity],
   );
-  return { ...now, mark };
+  return { ...(seen.get(identity) ?? unseen), mark };
 };
 
 /** One request for consent as a sheet: all of the code, what it wants, what stays, and a place to sign. It never takes the focus and has no default. */

@@ -21,7 +21,7 @@ export interface ConversationProps {
 
 const NEAR = 80;
 
-/** The scrolling part of a session: stays at the newest entry until the person scrolls away, and reads earlier ones on request. */
+/** The scrolling part of a session: stays at the newest entry until the person scrolls away, comes back to it when they say something, and reads earlier ones on request. */
 export const Conversation = memo(({ talk, partial, older, onOlder, onAsk, outbox, onAgain, tail }: ConversationProps) => {
   const words = useWords();
   const frame = useRef<HTMLElement>(null);
@@ -31,11 +31,14 @@ export const Conversation = memo(({ talk, partial, older, onOlder, onAsk, outbox
   const first = useRef("");
   const height = useRef(0);
   const top = useRef(0);
+  const sent = useRef(0);
 
   useLayoutEffect(() => {
     const box = frame.current;
     if (!box) return;
     const begin = talk.order[0] ?? "";
+    if (outbox.length > sent.current) stick.current = true; // who says something wants to see what comes of it
+    sent.current = outbox.length;
     if (stick.current) box.scrollTop = box.scrollHeight;
     else if (begin !== first.current) box.scrollTop += box.scrollHeight - height.current;
     first.current = begin;
