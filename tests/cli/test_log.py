@@ -60,7 +60,7 @@ async def test_verify_finds_an_event_that_was_taken_out(cli: Cli) -> None:
     database.close()
     done = cli("log", "verify")
     assert done.returncode == 1
-    assert "2" in done.stdout and "1 problems" in done.stdout
+    assert "2" in done.stdout and "1 problem." in done.stdout
 
 
 async def test_an_unknown_session_is_one_line(cli: Cli, one_line: OneLine) -> None:
