@@ -161,6 +161,8 @@ async def test_putting_the_session_away_ends_runs_and_withdraws_requests(world: 
     event = await world.until_event(f"run-stopped:{run}")
     assert event.data["detail"] == "archived"
     assert (await world.until(asked, AttemptStatus.CANCELLED)).detail == "archived"
+    withdrawn = await world.until_event(f"settled:{asked}")
+    assert withdrawn.seq < event.seq  # no yes can come between: it would start what nobody ends
     assert world.session in world.halves.discarded
     refused = await world.run((await world.plugin()).newest, "update")
     assert isinstance(refused, RunRefused) and "put away" in refused.message

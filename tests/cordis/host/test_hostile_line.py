@@ -59,6 +59,26 @@ async def apply(ctx):
     assert await beats(half, 3) < 3
 
 
+async def test_many_large_answers_leave_the_server_its_time(host: HostHouse) -> None:
+    half = await host.start(
+        """
+import asyncio
+
+async def apply(ctx):
+    fields = {str(number): {"type": "string", "description": "\u00e4" * 40} for number in range(180)}
+    for number in range(28):
+        await harness.tool(f"t{number}", "d", {"type": "object", "properties": fields}, lambda a: 1)
+
+    async def go():
+        while True:
+            await asyncio.gather(*(ctx.tools.list() for _ in range(32)))
+    ctx.timer.after(0.1, go)
+"""
+    )
+    assert await beats(half, 3) < 1.5
+    assert not half.over.is_set()
+
+
 async def test_who_does_not_read_is_not_heard_and_its_answers_do_not_pile_up(
     tmp_path: Path, needs_bubblewrap: str
 ) -> None:

@@ -10,13 +10,19 @@ from placet.cordis.host.services.schema import MOST_WORK, complaint, misfit
 
 WIDE: dict[str, Any] = {"anyOf": [{"type": "null"}] * 900 + [{"type": "integer"}]}
 ENUM: dict[str, Any] = {"enum": [*range(4_000), "a"]}
+KINDS: dict[str, Any] = {"type": ["null"] * 3_000 + ["string"]}
+NAMES: dict[str, Any] = {"type": "object", "properties": {"a": {}}, "required": ["a"] * 3_000}
 
 
 def of_list(items: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": {"a": {"type": "array", "items": items}}}
 
 
-@pytest.mark.parametrize(("items", "value"), [(WIDE, 0), (ENUM, "a")], ids=["any-of", "enum"])
+@pytest.mark.parametrize(
+    ("items", "value"),
+    [(WIDE, 0), (ENUM, "a"), (KINDS, "a"), (NAMES, {"a": 1})],
+    ids=["any-of", "enum", "types", "required"],
+)
 def test_arguments_that_take_too_long_to_check_are_refused_with_what_to_do(items: dict[str, Any], value: Any) -> None:
     schema = of_list(items)
     assert complaint(schema) is None

@@ -36,6 +36,9 @@ _UNREAD = 80 << 20
 _SHARE = Share(0.25)
 """What all halves of this process may take of its time with what they say."""
 
+_PLAIN = (type(None), bool, int, float)
+"""What takes no time to write."""
+
 Message = dict[str, Any]
 Serve = Callable[[str, Message, AbortSignal], Awaitable[Any]]
 Hear = Callable[[str, Message], None]
@@ -109,9 +112,9 @@ class Line:
 
     def send(self, message: Message) -> None:
         """Put a message on the line. Raises `Refusal` for one that is too long."""
-        text = dumps(message).encode()
-        if len(text) >= LONGEST_LINE:
-            raise Refusal("too-large", f"the message has {len(text)} bytes; the limit is {LONGEST_LINE - 1}")
+        self._put(_written(message))
+
+    def _put(self, text: bytes) -> None:
         self._unsent.append(text + b"\n")
         self._unread += len(text)
         if self._unread > _UNREAD:
@@ -213,12 +216,39 @@ class Line:
             answer = {"result": await self._serve(method, params, self._serving[number])}
         except Refusal as refusal:
             answer = {"error": {"code": refusal.code, "message": refusal.text}}
+        except BaseException:
+            del self._serving[number]
+            raise
+        try:
+            text = await _written_fairly({"jsonrpc": "2.0", "id": number, **answer})
+        except Refusal as refusal:
+            error = {"code": refusal.code, "message": refusal.text}
+            text = _written({"jsonrpc": "2.0", "id": number, "error": error})
         finally:
             del self._serving[number]
-        try:
-            self.send({"jsonrpc": "2.0", "id": number, **answer})
-        except Refusal as refusal:
-            self.send({"jsonrpc": "2.0", "id": number, "error": {"code": refusal.code, "message": refusal.text}})
+        self._put(text)
+
+
+async def _written_fairly(message: Message) -> bytes:
+    """Write an answer outside of the event loop, and leave the others their part of the time. Raises `Refusal`."""
+    if isinstance(message.get("result"), _PLAIN):
+        return _written(message)
+    text, spent = await to_thread.run_sync(_timed, message)
+    await asyncio.sleep(_SHARE.pause(spent, time.monotonic()))
+    return text
+
+
+def _timed(message: Message) -> tuple[bytes, float]:
+    began = time.thread_time()
+    return _written(message), time.thread_time() - began
+
+
+def _written(message: Message) -> bytes:
+    """The message as it goes over the line. Raises `Refusal` for one that is too long."""
+    text = dumps(message).encode()
+    if len(text) >= LONGEST_LINE:
+        raise Refusal("too-large", f"the message has {len(text)} bytes; the limit is {LONGEST_LINE - 1}")
+    return text
 
 
 async def _parsed(text: bytes) -> tuple[Message, float]:

@@ -194,11 +194,12 @@ class Ending:
     async def end_session(self, session: SessionId, detail: Detail, by: By | None = None) -> None:
         """End all runs of a session that is put away or deleted; returns when none of them lives."""
         plugins = await self._ledger.catch_up()
+        for plugin in plugins.of(session):
+            await self.withdraw(plugin, detail, by=by)
+        await self._ledger.catch_up()  # a yes that came before the withdrawal has its run among these
         for live in [one for one in self._activation.runs.values() if one.session == session]:
             await self._activation.end(live, detail, by=by)
         await self._activation.discard(session)
-        for plugin in plugins.of(session):
-            await self.withdraw(plugin, detail, by=by)
 
     async def end_wider(self, session: SessionId, mode: SandboxMode, by: By | None = None) -> None:
         """End the runs of this process that run in a wider mode than this one; returns when none of them lives.

@@ -28,6 +28,10 @@ from placet.tools.turns import Turns
 logger = logging.getLogger(__name__)
 
 
+_PACED = {"web.get", "web.post", "provide", "unprovide", "on", "tools.list", "sessions.state", "sessions.messages"}
+"""What costs all others something, and therefore has a rate."""
+
+
 class _Kept:
     """What the server keeps for one half: its ears, its tools, and the undo of all that it has registered."""
 
@@ -104,9 +108,10 @@ class Desk:
             raise Refusal("stopping", "the plugin is stopping")
         if method in SERVICES:
             return await self._calling.call(half, method, params, signal)
+        if method in _PACED:
+            await half.paced()
         match method:
             case "web.get" | "web.post":
-                await half.paced()
                 return await self._calling.announce(half, method, params)
             case "provide":
                 return self._offers.provide(half, params, half.limits.services)

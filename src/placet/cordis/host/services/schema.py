@@ -112,8 +112,9 @@ def misfit(value: Any, schema: dict[str, Any]) -> str | None:
 
 
 def _misfit(value: Any, schema: dict[str, Any], path: str, work: _Work) -> str | None:
-    work.take(1 + len(schema.get("enum", ())))
     kinds = schema.get("type")
+    listed = kinds if isinstance(kinds, list) else ()
+    work.take(1 + len(schema.get("enum", ())) + len(listed) + len(schema.get("required", ())))
     if kinds is not None:
         names = kinds if isinstance(kinds, list) else [kinds]
         if not any(_TYPES[name](value) for name in names):
