@@ -20,6 +20,8 @@ const HOUSE = "house";
 /** Keeps the ledger in step with the server: from its news as they come, and by reading what they do not hold. */
 export class Reading {
   private readonly early = new Map<string, LogEvent[]>();
+  /** Up to which event a session was read: an older answer that comes late takes nothing back. */
+  private readonly readTo = new Map<string, number>();
 
   constructor(
     private readonly client: Client,
@@ -188,6 +190,9 @@ export class Reading {
     try {
       const page = await this.client.get<SessionPage>(`/api/sessions/${id}`);
       const held = this.ledger.now.views[id]; // as it is now: the stream may have gone on while this was asked for
+      const head = page.events.at(-1)?.seq ?? -1;
+      if (held?.state === "ready" && head < (this.readTo.get(id) ?? -1)) return;
+      this.readTo.set(id, head);
       const joins = held?.state === "ready" && page.events.length > 0 && page.events[0]!.seq <= held.talk.head + 1;
       const base = joins ? held : emptyView;
       const fresh = joins ? page.events.filter((event) => event.seq > held.talk.head) : page.events;
@@ -201,9 +206,10 @@ export class Reading {
       this.ledger.set({ asks, outbox: { ...this.ledger.now.outbox, [id]: outbox } });
       this.ledger.setView(id, { talk, events: [...base.events, ...news], before: joins ? held.before : page.before, partial: page.partial, permissions: page.permissions, jobs: page.jobs, state: "ready" });
     } catch (error) {
+      if (error instanceof NotPlacet) this.ledger.set({ connection: { state: "impostor", since: Date.now() } });
       if (error instanceof Refused && error.status === 404) this.ledger.setView(id, { state: "missing" });
       else if (!known || known.state === "loading") this.ledger.setView(id, { state: "failed" });
-      if (error instanceof NotPlacet) this.ledger.set({ connection: { state: "impostor", since: Date.now() } });
+      else this.reader.again(`session ${id}`, () => void this.loadSession(id)); // what is on screen is older than it looks
     }
   }
 

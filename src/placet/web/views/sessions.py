@@ -44,8 +44,9 @@ def _size(code: str | None) -> int | None:
 async def view(desk: Desk, session: SessionId) -> SessionView:
     """Return a session with its newest events; a stream from `cursor` on brings the rest. Raises UnknownSession."""
     cursor = await desk.services.store.head()
-    line = await desk.summaries.line(session)
+    await desk.summaries.line(session)
     page = await older(desk, session, before=None, limit=NEWEST)
+    line = await desk.summaries.line(session)  # after the events: what they say of the permissions is in it
     return SessionView(
         summary=await desk.summaries.of(session),
         permissions=permissions(line.permissions),
