@@ -146,6 +146,13 @@ class Stage:
         self.home.post(f"/api/plugins/try-{number}/run", body)
         return self.settled(number, before)
 
+    def bring_up(self, source: str) -> None:
+        """Play until it runs: a busy machine may cut off a half that answers late, and a person runs it again."""
+        for _ in range(3):
+            if self.play(source)["status"] == "running":
+                return
+        raise AssertionError(f"it never came up: {self.plugin(1)['latest']}")
+
     def stop(self, number: int = 1) -> None:
         """Stop a plugin, as a person does in the panel."""
         self.home.post(f"/api/plugins/try-{number}/stop", {"key": uuid4().hex})

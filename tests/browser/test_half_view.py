@@ -212,16 +212,16 @@ def test_i20_a_half_that_injects_what_is_not_there_waits(stage: Stage) -> None:
 
 
 def test_l1_l22_a_page_that_was_frozen_meanwhile_has_the_newest_half_when_it_wakes(stage: Stage) -> None:
-    assert stage.play(widget('return e("Text", null, "first");'))["status"] == "running"
+    stage.bring_up(widget('return e("Text", null, "first");'))
     other = stage.home.open(stage.session)
     expect(other.get_by_text("Connected to this machine")).to_be_attached()
-    assert stage.play(widget('return e("Text", null, "second");'))["status"] == "running"
+    stage.bring_up(widget('return e("Text", null, "second");'))
     expect(other.get_by_text("second")).to_be_visible()
 
     chrome = other.context.new_cdp_session(other)
     chrome.send("Page.setWebLifecycleState", {"state": "frozen"})
-    assert stage.play(widget('return e("Text", null, "third");'))["status"] == "running"
-    assert stage.play(widget('return e("Text", null, "fourth");'))["status"] == "running"
+    stage.bring_up(widget('return e("Text", null, "third");'))
+    stage.bring_up(widget('return e("Text", null, "fourth");'))
     expect(stage.page.get_by_text("fourth")).to_be_visible()
     chrome.send("Page.setWebLifecycleState", {"state": "active"})
     expect(other.get_by_text("fourth")).to_be_visible()
@@ -234,7 +234,7 @@ def test_l1_l22_a_page_that_was_frozen_meanwhile_has_the_newest_half_when_it_wak
 def test_l27_every_open_page_has_an_instance_of_its_own_and_the_first_word_counts(stage: Stage) -> None:
     other = stage.home.open(stage.session)
     expect(other.get_by_text("Connected to this machine")).to_be_attached()
-    assert stage.play(widget(COUNTER))["status"] == "running"
+    stage.bring_up(widget(COUNTER))
     for page in (stage.page, other):
         expect(page.get_by_text("pressed 0")).to_be_visible()
     stage.page.get_by_role("button", name="Press").click()
