@@ -170,10 +170,35 @@ async def test_pings_keep_a_quiet_stream_open(house: House, monkeypatch: pytest.
     async with house.page() as page, page.client.stream("GET", "/api/stream") as response:
         assert response.headers["content-type"].startswith("text/event-stream")
         assert response.headers["cache-control"] == "no-store"
-        with anyio.fail_after(60):
-            async for line in response.aiter_lines():
-                if line == ": ping":
-                    break
+        await pinged(response.aiter_lines())
+
+
+async def test_a_stream_that_is_woken_all_the_time_for_nothing_pings_as_well(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server looks at the log again and again; that it found nothing is no sign of life for the page."""
+    monkeypatch.setattr(view, "PING", 0.2)
+    async with house.page() as page, page.client.stream("GET", "/api/stream") as response, anyio.create_task_group() as group:
+
+        async def wake() -> None:
+            while True:
+                house.serving.desk.news.notify(None)
+                await anyio.sleep(0.02)
+
+        group.start_soon(wake)
+        lines = response.aiter_lines()
+        await pinged(lines)
+        await pinged(lines)
+        group.cancel_scope.cancel()
+
+
+async def pinged(lines: AsyncIterator[str]) -> None:
+    """Return when the stream gave its next sign of life."""
+    with anyio.fail_after(60):
+        async for line in lines:
+            if line == ": ping":
+                return
+    raise AssertionError("the stream ended")
 
 
 async def test_a_reader_that_does_not_read_costs_nothing_and_misses_nothing(house: House) -> None:

@@ -20,7 +20,7 @@ from placet.web.wire import Hello, TextDelta, Wire
 
 OF_THE_HOUSE = frozenset({"page/revoked", "session/removed"})  # what every screen should know at once
 CHUNK = 100
-PING = 15.0  # seconds
+PING = 15.0  # seconds without a frame after which one says that the server lives
 BREATH = 0.03  # seconds in which text gathers, so that a fast model does not make a frame per letter
 
 
@@ -46,14 +46,16 @@ class Stream:
         undo.add("texts", self._desk.services.crew.deltas.subscribe(self._heard))
         try:
             yield _frame("hello", Hello(cursor=str(self._cursor), instance=self._desk.instance))
+            due = anyio.current_time() + PING
             while self._may_read():
                 self._wake = anyio.Event()
-                async for frame in self._log():
+                async for frame in self._news():
                     yield frame
-                for frame in self._texts():
-                    yield frame
-                if not await self._woken():
+                    due = anyio.current_time() + PING
+                if anyio.current_time() >= due:  # whatever woke it: news that held nothing for this reader is silence
                     yield b": ping\n\n"
+                    due = anyio.current_time() + PING
+                await self._woken(due)
         finally:
             undo.close()
 
@@ -64,13 +66,12 @@ class Stream:
     def _leave(self) -> None:
         self._desk.streams -= 1
 
-    async def _woken(self) -> bool:
-        """Wait for news of the log or for more text; false if nothing came for a while."""
-        with anyio.move_on_after(PING) as waiting:
+    async def _woken(self, due: float) -> None:
+        """Wait for news of the log, for more text, or until a sign of life is due."""
+        with anyio.move_on_at(due):
             await self._wake.wait()
         if not self._log_moved:
             await anyio.sleep(BREATH)
-        return not waiting.cancelled_caught
 
     def _moved(self, _: None) -> None:
         self._log_moved = True
@@ -82,6 +83,12 @@ class Stream:
             self._dropped[delta.session] = delta
         self._talking.add(delta.session)
         self._wake.set()
+
+    async def _news(self) -> AsyncGenerator[bytes]:
+        async for frame in self._log():
+            yield frame
+        for frame in self._texts():
+            yield frame
 
     async def _log(self) -> AsyncGenerator[bytes]:
         while self._log_moved:
