@@ -178,17 +178,18 @@ async def test_a_stream_that_is_woken_all_the_time_for_nothing_pings_as_well(
 ) -> None:
     """The server looks at the log again and again; that it found nothing is no sign of life for the page."""
     monkeypatch.setattr(view, "PING", 0.2)
-    async with house.page() as page, page.client.stream("GET", "/api/stream") as response, anyio.create_task_group() as group:
 
-        async def wake() -> None:
-            while True:
-                house.serving.desk.news.notify(None)
-                await anyio.sleep(0.02)
+    async def wake() -> None:
+        while True:
+            house.serving.desk.news.notify(None)
+            await anyio.sleep(0.02)
 
+    async with house.page() as page, anyio.create_task_group() as group:
         group.start_soon(wake)
-        lines = response.aiter_lines()
-        await pinged(lines)
-        await pinged(lines)
+        async with page.client.stream("GET", "/api/stream") as response:
+            lines = response.aiter_lines()
+            await pinged(lines)
+            await pinged(lines)
         group.cancel_scope.cancel()
 
 
