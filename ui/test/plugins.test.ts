@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { referenceAt, referencesFor } from "../src/composer/references";
 import { openMatters } from "../src/inbox/matters";
 import { pluginCall, runState } from "../src/plugin/call";
@@ -6,6 +6,8 @@ import { codeReading, isNew } from "../src/plugin/reading";
 import { grouped, isUp, offered, startsOf } from "../src/plugin/rows";
 import { rowStatus } from "../src/plugin/status";
 import { callArguments } from "../src/tool/result";
+import { type Client, NoAnswer, Refused } from "../src/wire/client";
+import { Plugins } from "../src/wire/plugins";
 import type { AskView, Consent, PluginView } from "../src/wire/shapes";
 import { en } from "../src/words/en";
 
@@ -101,5 +103,36 @@ describe("naming a plugin while writing (m18)", () => {
   it("offers this session's plugins only, with the purpose of the base version", () => {
     const all = [plugin("cal-1", { next: "pkg-1" }), plugin("cal-2", { session: "s-2" }), plugin("tab-3")];
     expect(referencesFor(all, "s-1", "c")).toEqual([{ id: "cal-1", name: "n", purpose: "purpose of pkg-1" }]);
+  });
+});
+
+describe("what a page says of a half", () => {
+  const asking = (answers: (Error | { source: string })[]) => {
+    const get = vi.fn(async () => {
+      const answer = answers.shift()!;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    });
+    return { get, plugins: new Plugins({ get } as unknown as Client, {} as never, {} as never) };
+  };
+  it("is not that it failed where the connection broke: the source is asked for again", async () => {
+    vi.useFakeTimers();
+    const { plugins, get } = asking([new NoAnswer("gone"), new NoAnswer("gone"), { source: "return 1" }]);
+    const source = plugins.half("a-1", "run-1");
+    await vi.runAllTimersAsync();
+    expect(await source).toBe("return 1");
+    expect(get).toHaveBeenCalledTimes(3);
+    vi.useRealTimers();
+  });
+  it("is said at once where the server refuses, and at last where it never answers", async () => {
+    vi.useFakeTimers();
+    const refused = asking([new Refused(409, "not-active", "", null, null)]);
+    await expect(refused.plugins.half("a-1", "run-1")).rejects.toBeInstanceOf(Refused);
+    const silent = asking(Array.from({ length: 9 }, () => new NoAnswer("gone")));
+    const never = expect(silent.plugins.half("a-1", "run-1")).rejects.toBeInstanceOf(NoAnswer);
+    await vi.runAllTimersAsync();
+    await never;
+    expect(silent.get).toHaveBeenCalledTimes(4);
+    vi.useRealTimers();
   });
 });

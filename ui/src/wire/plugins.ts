@@ -17,6 +17,21 @@ export interface Undone {
 const calm = new Set(["cordis/consented", "cordis/started", "cordis/ready"]);
 const SOON = 20;
 const LATER = 250;
+/** Milliseconds until a half's own business is tried again, where no answer came. */
+const AGAIN = [500, 1500, 4000];
+
+/** A connection that broke says nothing of a half, and of a run only the first word counts: so nobody gives up at once. */
+const patiently = async <T>(ask: () => Promise<T>): Promise<T> => {
+  for (const wait of AGAIN) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+    }
+    await new Promise((resume) => setTimeout(resume, wait));
+  }
+  return ask();
+};
 
 /** The inventory of plugins and what people do with them. It is read as a whole, one reading at a time. */
 export class Plugins {
@@ -111,16 +126,16 @@ export class Plugins {
 
   /** The client half of exactly this run; throws where it is not the active one. */
   async half(plugin: string, run: string): Promise<string> {
-    return (await this.client.get<ClientSource>(`/api/plugins/${plugin}/runs/${run}/source`)).source;
+    return (await patiently(() => this.client.get<ClientSource>(`/api/plugins/${plugin}/runs/${run}/source`))).source;
   }
 
   /** True where the word counts; where it does not, the page throws the half away. */
   async verdict(plugin: string, verdict: Verdict): Promise<boolean> {
-    return (await this.client.post<Taken>(`/api/plugins/${plugin}/verdict`, { ...verdict })).accepted;
+    return (await patiently(() => this.client.post<Taken>(`/api/plugins/${plugin}/verdict`, { ...verdict }))).accepted;
   }
 
   async failure(plugin: string, failure: HalfFailure): Promise<void> {
-    await this.client.post<Taken>(`/api/plugins/${plugin}/failure`, { ...failure });
+    await patiently(() => this.client.post<Taken>(`/api/plugins/${plugin}/failure`, { ...failure }));
   }
 
   /** Calls a method of the host half; what refuses it has a code of the contract. */
