@@ -1,7 +1,7 @@
 """How long it takes from `run` to running, beside a bare `python -I -S` that answers one line.
 
-After a define, and after each start, an interpreter waits for the next run of the session: for two minutes, in four
-sessions at most. "Cold" is a run that finds none.
+After a define, after each start, and while a request for consent is read, an interpreter waits for the next run of the
+session: for two minutes, in four sessions at most. "Cold" is a run that finds none.
 """
 
 from __future__ import annotations

@@ -214,6 +214,22 @@ async def test_the_card_has_both_halves_the_wants_and_what_was_consented_to_befo
     assert await world.cordis.request(RunId("run-99")) is None
 
 
+async def test_while_an_open_card_with_a_host_half_is_read_an_interpreter_waits_for_it(world: CordisWorld) -> None:
+    both, client = await world.define("ok", CLIENT), await world.define(None, CLIENT)
+    runs = [await world.asked(both), await world.asked(client)]
+    async with world.process("process-2"):
+        assert world.halves.prepared == []
+        for run in reversed(runs):
+            view = await world.cordis.request(run)
+            assert view is not None and view.row.position is not None
+            await anyio.wait_all_tasks_blocked()
+            assert len(world.halves.prepared) == (1 if run == runs[0] else 0)
+        await world.decline(runs[0])
+        assert await world.cordis.request(runs[0]) is not None
+        await anyio.wait_all_tasks_blocked()
+        assert world.halves.prepared == [world.session]
+
+
 async def test_open_requests_are_listed_oldest_first_and_paged(world: CordisWorld) -> None:
     for n in range(5):
         await world.asked(await world.define(f"ok {n}", CLIENT))

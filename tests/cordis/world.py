@@ -79,6 +79,7 @@ class Halves:
         self.started: list[RunId] = []
         self.most: dict[PluginId, int] = {}
         self.discarded: list[SessionId] = []
+        self.prepared: list[SessionId] = []
         self.gate: anyio.Event | None = None
         self.entered = anyio.Event()
 
@@ -108,7 +109,7 @@ class Halves:
         return half
 
     async def prepare(self, session: SessionId, mode: SandboxMode, *, after: float = 0.0) -> None:
-        return
+        self.prepared.append(session)
 
     async def discard(self, session: SessionId) -> None:
         self.discarded.append(session)

@@ -240,8 +240,11 @@ class Cordis:
         return await self._consents.page(after, limit)
 
     async def request(self, run: RunId) -> ConsentView | None:
-        """Return the whole card of one request, open or decided."""
-        return await self._consents.view(run)
+        """Return the whole card of one request, open or decided; what would start is made ready while it is read."""
+        card = await self._consents.view(run)
+        if card is not None and card.row.position is not None and card.row.package.has_host:
+            self._activation.prepare(card.row.plugin.session)
+        return card
 
     # ---- pages ----
 
