@@ -59,7 +59,7 @@ const begin = (runtime: string, port: MessagePort): void => {
   // A look that comes late says that the machine is busy, not that the half is: it counts for nothing.
   const looking = setInterval(() => {
     const now = performance.now();
-    const late = now - lookedAt > 2 * bounds.look;
+    const late = now - lookedAt > 1.5 * bounds.look;
     lookedAt = now;
     count = 0;
     if (!alive) return;
