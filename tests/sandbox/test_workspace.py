@@ -149,7 +149,11 @@ async def test_sbx_17_two_sessions_do_not_share_their_temp_files(bubblewrap: Rig
     assert (await bubblewrap.run("ls -A /tmp")).stdout.text == ""
 
 
-POOL = "from concurrent.futures import ProcessPoolExecutor as P; print(list(P(2).map(abs, [-1, -2])))"
+POOL = """
+from concurrent.futures import ProcessPoolExecutor
+with ProcessPoolExecutor(2) as pool:
+    print(list(pool.map(abs, [-1, -2])))
+"""
 
 
 async def test_sbx_09_process_pools_and_devices_work(bubblewrap: Rig) -> None:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-_FREEZE_LOOKS = 100
+_FREEZE_SECONDS = 2.0
+_STILL = "TtZX"
 _FIRST_TO_END = b"800"
 
 
@@ -102,10 +103,9 @@ def freeze(pid: int) -> list[Seen]:
     if root is None:
         return []
     send(root, signal.SIGSTOP)
-    for _ in range(_FREEZE_LOOKS):
-        if (now := look(pid)) is None or now.state not in "RS":
-            break
-        time.sleep(0.0005)
+    until = time.monotonic() + _FREEZE_SECONDS
+    while (now := look(pid)) is not None and now.state not in _STILL and time.monotonic() < until:
+        time.sleep(0.0005)  # one that is in the middle of a call of the kernel (D), a fork say, stops after it
     return descendants([pid])
 
 
