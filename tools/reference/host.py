@@ -22,8 +22,8 @@ secret in its environment. What it does to files, to the shell and to its sessio
 that the same pipeline, sandbox and questions to a person apply as for the agent's own calls.
 
 So that a start takes no longer than it must, an interpreter that holds no code yet waits for the next one after a
-definition, after a start, and while somebody reads a request for consent: for {IDLE:.0f} seconds, under the same sandbox, in {AT_ONCE} sessions at most. It ends
-when the mode changes, the session is put away or placet ends.
+definition, after a start, and while somebody reads a request for consent: for {IDLE:.0f} seconds, under the same
+sandbox, in {AT_ONCE} sessions at most. It ends when the mode changes, the session is put away or placet ends.
 
 Every registration returns its undo; when the plugin stops, all of them run, the newest first, and the process is
 killed with everything that it has started. Awaiting a registration waits until placet has accepted it; a refused one
