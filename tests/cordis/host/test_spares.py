@@ -28,7 +28,9 @@ async def waiting(house: HostHouse, mode: SandboxMode = WRITE, session: SessionI
     before = house.halves.spares.waiting()
     await house.halves.prepare(session or house.session, mode)
     await house.until(lambda: set(house.halves.spares.waiting()) - set(before))
-    return process_of(house.halves.spares.waiting()[-1].pid)
+    [started] = set(house.halves.spares.waiting()) - set(before)
+    await house.until(lambda: pythons(started.pid))  # the sandbox around it is started before it is
+    return process_of(started.pid)
 
 
 async def on_its_way(house: HostHouse) -> None:
