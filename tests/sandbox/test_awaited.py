@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 
+import anyio
 import pytest
 
+from placet.kernel.signal import AbortSignal
 from placet.sandbox import SandboxMode
+from placet.sandbox.backends.namespace import NamespaceProcess
 from placet.sandbox.linux import awaited, processes
 from placet.testing.backends import Rig
 from tests.sandbox.test_process import since, zombies
@@ -59,3 +64,24 @@ def test_what_was_there_before_the_command_is_left_alone() -> None:
     assert seen is not None
     awaited.take_away_adopted(seen.start + 1)
     assert popen.wait() == 7
+
+
+async def test_what_dies_before_the_bwrap_above_it_is_taken_away_too(
+    bubblewrap: Rig, since: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def child_first(popen: subprocess.Popen[bytes]) -> None:
+        below = processes.descendants([popen.pid])
+        for seen in below:
+            processes.send(seen, signal.SIGKILL)
+        processes.await_end(below, 10)
+        threading.Timer(0.2, popen.send_signal, [signal.SIGKILL]).start()  # a busy machine takes as long
+
+    await bubblewrap.run(
+        "true", SandboxMode.DANGER_FULL_ACCESS
+    )  # from now on what lost its parent is left to this process
+    monkeypatch.setattr(subprocess.Popen, "kill", child_first)
+    monkeypatch.setattr(NamespaceProcess, "_read_status", lambda _: None)  # a stop before bwrap has told anything
+    stop = AbortSignal()
+    async with anyio.create_task_group() as group:
+        group.start_soon(lambda: bubblewrap.run("echo; sleep 60", signal=stop, on_output=lambda *_: stop.abort()))
+    assert zombies(since) == []

@@ -97,6 +97,8 @@ class NamespaceProcess:
         """Kill bwrap and what is below it: in the first moment of its life its child does not die with it yet."""
         below = processes.freeze(self.pid)
         self._popen.kill()
+        with suppress(subprocess.TimeoutExpired):
+            self._popen.wait(_GONE_SECONDS)  # only then is what was below it left to us, to be taken away
         for seen in below:
             processes.send(seen, signal.SIGKILL)
         processes.await_end(below, _GONE_SECONDS)
