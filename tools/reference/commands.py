@@ -8,12 +8,23 @@ from collections.abc import Iterator
 import cyclopts
 from rich.console import Console
 
-from placet.cli.verbs import build
+from placet.cli.report import COMPLETED, FAILED, NOT_GRANTED, STOPPED
+from placet.cli.verbs import USAGE, build
 from tools.reference.markdown import heading
 
-INTRODUCTION = """
+INTRODUCTION = f"""
 Every command says this about itself with `--help`. `placet web` is the server; `session`, `inbox` and `link` talk to a
 running server over its socket; `log` reads the store; `run` works alone. Errors are one line: what, why, what to do.
+
+| exit code | meaning |
+|---|---|
+| {COMPLETED} | done |
+| {FAILED} | it failed; `doctor` found no sandbox, `log verify` a fault, or a list had to leave something out |
+| {USAGE} | the command line or the configuration is wrong, and nothing was done |
+| {NOT_GRANTED} | only `run`: the task is complete, but at least one ask was not granted |
+| {STOPPED} | stopped, with Ctrl-C for instance |
+
+`placet sandbox` ends with the exit code of its command, and with 128 and the signal's number where a signal ended it.
 """
 
 

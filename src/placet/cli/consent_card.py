@@ -10,7 +10,7 @@ from placet.cli.visible import visible, visible_line
 IN_THE_PAGE = "Consent is given in the page only, where the code can be read and compared"
 _HALVES = (
     ("host", "Host half, Python, runs beside the server in the session's sandbox"),
-    ("client", "Client half, JavaScript, runs in your page"),
+    ("client", "Browser half, JavaScript, runs in your page"),
 )
 
 

@@ -165,7 +165,7 @@ export const Sidebar = memo(({ place, go, onNew, onSettings, onKeys, onPlugins, 
           <span className="t">{words.shell.settings}</span>
         </button>
         <button type="button" className="srow big" onClick={onKeys}>
-          <Icon name="key" />
+          <Icon name="keyboard" />
           <span className="t">{words.shell.keys}</span>
           <kbd>?</kbd>
         </button>

@@ -13,6 +13,7 @@ const shapes = {
   file: <path d="M4 1.8h5l3 3v9.4H4zM9 1.8v3h3" />,
   gear: <><circle cx="8" cy="8" r="2.2" /><path d="M8 1.5v2M8 12.5v2M1.5 8h2M12.5 8h2M3.4 3.4l1.4 1.4M11.2 11.2l1.4 1.4M3.4 12.6l1.4-1.4M11.2 4.8l1.4-1.4" /></>,
   inbox: <path d="M2 9.5 4 3h8l2 6.5v3.5H2zM2 9.5h3.5l1 1.7h3l1-1.7H14" />,
+  keyboard: <path d="M1.5 4h13v8h-13zM4.2 6.7h.1M6.7 6.7h.1M9.2 6.7h.1M11.7 6.7h.1M5 9.5h6" />,
   key: <><circle cx="5.2" cy="10.8" r="2.9" /><path d="m7.3 8.7 6-6M10.8 5.2l2 2" /></>,
   list: <path d="M5.5 4H14M5.5 8H14M5.5 12H14M2 4h.1M2 8h.1M2 12h.1" />,
   menu: <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />,
