@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ONE_ASK, PHONE, Home, sign
+from tests.browser.conftest import ONE_ASK, PHONE, WIDE, Home, sign
 
 pytestmark = pytest.mark.browser
 
@@ -97,6 +97,23 @@ def test_on_a_phone_the_card_docks_above_the_composer_and_both_stay_usable(home:
     expect(page.locator(".seal")).to_contain_text("Allowed once")
     expect(page.get_by_text("The turn is complete")).to_be_attached()
     assert (folder / "ran.txt").read_text() == "x"
+    page.close()
+
+
+def test_escape_closes_the_list_of_sessions_on_a_phone_and_a_wider_window_is_not_left_in_its_shade(home: Home) -> None:
+    session, _ = home.session()
+    page = home.open(session, size=PHONE)
+    menu = page.locator(".menu-btn")
+    menu.click()
+    sessions = page.locator(".side")
+    expect(sessions).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(sessions).to_be_hidden()
+    expect(menu).to_be_focused()
+    menu.click()
+    expect(page.locator(".shade")).to_be_visible()
+    page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+    expect(page.locator(".shade")).to_be_hidden()
     page.close()
 
 

@@ -113,6 +113,10 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
         event.preventDefault();
         return nextRegion();
       }
+      if (event.key === "Escape" && drawer && !sheet) {
+        setDrawer(false);
+        return document.querySelector<HTMLElement>(".menu-btn")?.focus();
+      }
       if (event.key === "Escape" && isTyping(event.target)) return (event.target as HTMLElement).blur();
       if (!preferences.keys || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || sheet) return;
       if (event.key === "?") return setSheet("keys");
@@ -122,7 +126,7 @@ export const HousePage = ({ preferences, onPreferences }: { preferences: Prefere
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
-  }, [preferences.keys, sheet, visit]);
+  }, [preferences.keys, sheet, drawer, visit]);
 
   const menu = useMemo(() => (
     <button type="button" className="icon-btn menu-btn" aria-label={words.shell.menu(total)} aria-expanded={drawer} onClick={() => setDrawer(!drawer)}>

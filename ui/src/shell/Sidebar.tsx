@@ -105,7 +105,7 @@ export const Sidebar = memo(({ place, go, onNew, onSettings, onKeys, onPlugins, 
             {words.shell.newSession}
           </button>
           {drawer && (
-            <button type="button" className="icon-btn" aria-label={words.shell.closeMenu} onClick={onCloseDrawer}>
+            <button type="button" className="icon-btn drawer-close" aria-label={words.shell.closeMenu} onClick={onCloseDrawer}>
               <Icon name="cross" />
             </button>
           )}
