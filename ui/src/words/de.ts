@@ -172,7 +172,7 @@ export const de: Words = {
     languageAuto: "Wie der Browser",
     keys: "Tastenkürzel",
     keyList: "Tastenkürzel dieser Seite",
-    singleKeys: "Einzelne Tasten sind an",
+    singleKeys: "Kürzel mit nur einer Taste sind an",
     menu: (n) => (n ? `Sitzungen, ${n} warten` : "Sitzungen"),
     closeMenu: "Die Liste der Sitzungen schließen",
     conversation: "Gespräch",

@@ -181,7 +181,7 @@ export const en = {
     languageAuto: "As the browser",
     keys: "Shortcuts",
     keyList: "Keyboard shortcuts",
-    singleKeys: "Single keys are on",
+    singleKeys: "Single-key shortcuts are on",
     menu: (n: number) => (n ? `Sessions, ${n} waiting` : "Sessions"),
     closeMenu: "Close the list of sessions",
     conversation: "Conversation",

@@ -172,7 +172,7 @@ export const zh: Words = {
     languageAuto: "跟随浏览器",
     keys: "快捷键",
     keyList: "本页的快捷键",
-    singleKeys: "启用单键",
+    singleKeys: "启用单键快捷键",
     menu: (n) => (n ? `会话，${n} 个等待` : "会话"),
     closeMenu: "关闭会话列表",
     conversation: "对话",
