@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from .catalogue import known
+from .catalogue import known, lacks
 from .codec import dumps, lossless
 from .errors import BadDraft, StoreDamaged
 from .event import Draft, Event
@@ -221,6 +221,8 @@ def _prepared(draft: Draft) -> Prepared:
     lossless(draft.data)
     if not known(draft.type, draft.data):
         raise BadDraft(f"{draft.type} is not in the table of event types")
+    if lacking := lacks(draft.type, draft.data):
+        raise BadDraft(f"this is no {draft.type}: {lacking[0]}")
     text = dumps(draft.data)
     if len(text) > MAX_DATA:
         raise BadDraft(f"the data of {draft.type} is longer than {MAX_DATA} characters")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from zlib import crc32
 
+from placet.session.catalogue import lacks
 from placet.session.codec import loads
 from placet.session.errors import StoreDamaged
 from placet.session.event import Event
@@ -36,6 +37,8 @@ def event_of(row: Row) -> Event:
         raise StoreDamaged(place(session, seq), f"the record is unreadable ({error})", session=session) from error
     if not whole:
         raise StoreDamaged(place(session, seq), "the record does not match its checksum", session=session)
+    if lacking := lacks(kind, value):
+        raise StoreDamaged(place(session, seq), f"the record is no {kind} ({lacking[0]})", session=session)
     return Event(SessionId(session), seq, time, kind, value, key, pos)
 
 

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-Test = Callable[[Any], bool]
-
-_KINDS: dict[str, Test] = {
-    "text": lambda v: isinstance(v, str),
-    "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
-    "boolean": lambda v: isinstance(v, bool),
-    "object": lambda v: isinstance(v, dict),
-    "list": lambda v: isinstance(v, list),
-    "texts": lambda v: isinstance(v, list) and all(isinstance(item, str) for item in v),
-    "by": lambda v: isinstance(v, dict) and isinstance(v.get("kind"), str) and isinstance(v.get("name"), str),
-    "JSON": lambda v: True,
-}
+from .kinds import KINDS, WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +27,11 @@ class Field:
         value = data[self.name]
         if value is None:
             return None if self.nullable else f"{self.name} is null"
-        return None if _KINDS[self.kind](value) else f"{self.name} is no {self.kind}"
+        return None if KINDS[self.kind](value) else f"{self.name} is no {self.kind}"
 
     def __str__(self) -> str:
-        return f"{self.name}{'?' if self.optional else ''}: {self.kind}{' | null' if self.nullable else ''}"
+        kind = " | ".join(json.dumps(word) for word in WORDS[self.kind]) if self.kind in WORDS else self.kind
+        return f"{self.name}{'?' if self.optional else ''}: {kind}{' | null' if self.nullable else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +46,18 @@ class EventType:
     ignorable: bool = False
     one_of: bool = False
 
+    def lacks(self, data: Mapping[str, Any]) -> list[str]:
+        """What a reader of this type would look for in vain."""
+        found = [text for field in self.fields if (text := field.misfit(data)) is not None]
+        if self.one_of and len([name for name in ("put", "take", "cancel") if name in data]) != 1:
+            found.append("exactly one of put, take and cancel must be there")
+        return found
+
     def misfits(self, data: Mapping[str, Any], key: str) -> list[str]:
         """Everything about the data and the key that does not follow this row."""
         names = {field.name for field in self.fields}
-        found = [text for field in self.fields if (text := field.misfit(data)) is not None]
+        found = self.lacks(data)
         found += [f"{name} is not in the table" for name in data if name not in names and name != "ignorable"]
-        if self.one_of and len([name for name in ("put", "take", "cancel") if name in data]) != 1:
-            found.append("exactly one of put, take and cancel must be there")
         if not any(_matches(pattern, data, key) for pattern in self.key.split(" | ")):
             found.append(f"the key {key!r} does not follow {self.key}")
         return found
@@ -131,11 +127,11 @@ CATALOGUE: Mapping[str, EventType] = {
             "preset:*",
             "A preset was selected; the knobs that it changes follow as events of their own.",
         ),
-        _row("sandbox/mode", "mode:text source?:text by:by", "mode:*", "What later commands can touch."),
-        _row("approval/policy", "policy:text source?:text by:by", "policy:*", "Whether later asks reach a person."),
+        _row("sandbox/mode", "mode:mode source?:text by:by", "mode:*", "What later commands can touch."),
+        _row("approval/policy", "policy:policy source?:text by:by", "policy:*", "Whether later asks reach a person."),
         _row(
             "agent/inbox",
-            "put?:object take?:texts cancel?:texts by?:by",
+            "put?:message take?:texts cancel?:texts by?:by",
             "put:{put.id} | take:* | cancel:*",
             "A message came into the agent's mailbox, or messages were claimed or cancelled, always by their ids.",
             one_of=True,
@@ -147,7 +143,7 @@ CATALOGUE: Mapping[str, EventType] = {
             "abort:{turn}",
             "Somebody stopped the turn; nothing of it may ask or start any more.",
         ),
-        _row("turn/end", "turn:integer reason:object", "end:{turn}", "The turn is over, and why."),
+        _row("turn/end", "turn:integer reason:tagged", "end:{turn}", "The turn is over, and why."),
         _row(
             "step/start",
             "turn:integer step:integer",
@@ -162,7 +158,7 @@ CATALOGUE: Mapping[str, EventType] = {
         ),
         _row(
             "user/message",
-            "id:text text:text source:object turn:integer",
+            "id:text text:text source:tagged turn:integer",
             "message:{id}",
             "A claimed message as the model reads it.",
             model_visible=True,
@@ -189,7 +185,7 @@ CATALOGUE: Mapping[str, EventType] = {
         ),
         _row(
             "tool/started",
-            f"{_CALL} ask:text|null digest:text|null mode:text",
+            f"{_CALL} ask:text|null digest:text|null mode:mode",
             "started:{turn}.{step}.{position}",
             "The grant, if one was needed, is used up, and the body starts in this mode.",
         ),
@@ -202,28 +198,27 @@ CATALOGUE: Mapping[str, EventType] = {
         ),
         _row(
             "job/started",
-            "job:text call:object command:text mode:text cwd:text holder:text",
+            "job:text call:call command:text mode:mode cwd:text holder:text",
             "job:{job}",
             "A command runs in the background in this mode; `holder` is the process that it lives and dies with.",
         ),
         _row(
             "job/ended",
-            "job:text exitCode:integer|null signal:text|null reason:text by?:by error?:text denied?:object",
+            "job:text exitCode:integer|null signal:text|null reason:job-end by?:by error?:text denied?:object",
             "job-ended:{job}",
             "The one end of a job: how the command ended, and why (it exited, or somebody or something ended it).",
         ),
         _row(
             "approval/asked",
-            "id:text toolName:text callId?:text|null reason?:text|null earlierRun?:boolean call:object subject:object"
-            " digest:text policy:text chain:texts",
+            "id:text toolName:text callId?:text|null reason?:text|null earlierRun?:boolean call:call subject:object"
+            " digest:text policy:policy chain:texts",
             "asked:{id}",
             "An ask: the whole subject, its digest, the policy in force and the order of the responders.",
         ),
         _row(
             "approval/decided",
-            "id:text outcome:text detail:text|null who:object channel:text|null evidence:text|null strength:text|null"
-            " digest:text"
-            " feedback:text|null key:text|null asked:integer",
+            "id:text outcome:outcome detail:text|null who:tagged channel:text|null evidence:text|null"
+            " strength:text|null digest:text feedback:text|null key:text|null asked:integer",
             "decided:{id}",
             "The one decision of an ask: outcome, by whom, on which evidence; `asked` is the wait in ms.",
         ),
@@ -241,14 +236,14 @@ CATALOGUE: Mapping[str, EventType] = {
         ),
         _row(
             "cordis/requested",
-            f"{_RUN} mode:text needsConsent:boolean digest:text call:text|null by:by holder:text deadline:integer|null"
-            " key?:text",
+            f"{_RUN} mode:attempt-mode needsConsent:boolean digest:text call:text|null by:by holder:text"
+            " deadline:integer|null key?:text",
             "requested:{run}",
             "An attempt to run a package; with `needsConsent` it waits for a person.",
         ),
         _row(
             "cordis/consented",
-            f"{_RUN} width:text digest:text {_ANSWER} key:text holder:text",
+            f"{_RUN} width:width digest:text {_ANSWER} key:text holder:text",
             "consented:{run}",
             "A person said yes to these bytes: to this package, or to the plugin's future ones too.",
         ),
@@ -260,7 +255,7 @@ CATALOGUE: Mapping[str, EventType] = {
         ),
         _row(
             "cordis/started",
-            f"{_RUN} mode:text holder:text",
+            f"{_RUN} mode:mode holder:text",
             "run-started:{run}",
             "The process that wrote this starts the host half, in this sandbox mode.",
         ),
@@ -278,20 +273,20 @@ CATALOGUE: Mapping[str, EventType] = {
         ),
         _row(
             "cordis/settled",
-            f"{_RUN} status:text detail:text|null phase:text|null error:object|null by:by|null page:text|null"
+            f"{_RUN} status:status detail:text|null phase:phase|null error:object|null by:by|null page:text|null"
             " waitingFor?:texts",
             "settled:{run}",
             "What became of the attempt; exactly one such event, or `cordis/declined`, per run.",
         ),
         _row(
             "cordis/stopped",
-            "run:text plugin:text status:text detail:text by:by|null error:object|null",
+            "run:text plugin:text status:status detail:text by:by|null error:object|null",
             "run-stopped:{run}",
             "A run that had settled as running or waiting is over; nothing of it lives any more.",
         ),
         _row(
             "cordis/diagnosed",
-            "run:text plugin:text half:text phase:text slot:text|null message:text stack:text|null",
+            "run:text plugin:text half:half phase:phase slot:text|null message:text stack:text|null",
             "diagnosed:{run}:*",
             "Something failed in a run after it had succeeded; once per distinct text.",
         ),
@@ -347,6 +342,12 @@ MODEL_VISIBLE = frozenset(row.name for row in CATALOGUE.values() if row.model_vi
 def known(kind: str, data: Mapping[str, Any]) -> bool:
     """Whether an event may be loaded: its type is in the table, or it carries `"ignorable": true`."""
     return kind in CATALOGUE or data.get("ignorable") is True
+
+
+def lacks(kind: str, data: Mapping[str, Any]) -> list[str]:
+    """What a reader of the event would look for in vain; nothing of a type that is not in the table is looked for."""
+    row = CATALOGUE.get(kind)
+    return [] if row is None else row.lacks(data)
 
 
 def misfits(kind: str, data: Mapping[str, Any], key: str) -> list[str]:
