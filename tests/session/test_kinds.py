@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from placet.approval.outcome import Outcome, Policy
+from placet.approval.outcome import Outcome, Policy, WhoKind
 from placet.cordis.vocabulary import AttemptStatus, Half, Mode, Phase, Width
 from placet.sandbox import SandboxMode
 from placet.session.catalogue.kinds import WORDS
@@ -29,6 +29,7 @@ HOMES: dict[str, type[StrEnum]] = {
     "mode": SandboxMode,
     "policy": Policy,
     "outcome": Outcome,
+    "who-kind": WhoKind,
     "job-end": Reason,
     "attempt-mode": Mode,
     "width": Width,

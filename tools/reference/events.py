@@ -9,9 +9,10 @@ INTRODUCTION = """
 Everything that happened in a session is one event in its log. An event has a number in its session (`seq`, from 0
 without gaps), a time in milliseconds, a type, data, and a key that is unique in its session: an event that must not
 happen twice cannot. A field with `?` may be absent; `| null` may be null. In a key, `{name}` stands for that field, `*`
-for a key of the sender's own. `by` is an object with `kind` and `name`, `tagged` one with `kind`, a `call` has `turn`,
-`step` and `position`, a `message` has `id`, `text` and `source`. A record that holds something else is not handed out:
-its session is told to be damaged, and the others go on. *Seen by the model* marks the only types that reach it.
+for a key of the sender's own. `by` and `who` are objects with `kind` and `name`, `tagged` one with `kind`; a `call` has
+`turn`, `step` and `position`, a `message` has `id`, `text` and `source`. A record that holds something else is not
+handed out: its session is told to be damaged, and the others go on. *Seen by the model* marks the only types that
+reach it.
 """
 
 

@@ -11,6 +11,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "mode": ("read-only", "workspace-write", "danger-full-access"),
     "policy": ("ask", "never"),
     "outcome": ("allowed-once", "rejected", "cancelled", "unavailable"),
+    "who-kind": ("person", "policy", "rule", "system"),
     "job-end": (
         "exited",
         "failed",
@@ -63,6 +64,7 @@ KINDS: dict[str, Test] = {
     "list": lambda v: isinstance(v, list),
     "texts": lambda v: isinstance(v, list) and all(isinstance(item, str) for item in v),
     "by": lambda v: _has(v, kind="text", name="text"),
+    "who": lambda v: _has(v, kind="who-kind", name="text"),
     "tagged": lambda v: _has(v, kind="text"),
     "call": lambda v: _has(v, turn="integer", step="integer", position="integer"),
     "message": lambda v: _has(v, id="text", text="text", source="tagged"),

@@ -105,7 +105,7 @@ def _row(
 
 _CALL = "turn:integer step:integer position:integer"
 _RUN = "run:text plugin:text package:text"
-_ANSWER = "who:object channel:text evidence:text strength:text"
+_ANSWER = "who:who channel:text evidence:text strength:text"
 
 CATALOGUE: Mapping[str, EventType] = {
     row.name: row
@@ -217,14 +217,14 @@ CATALOGUE: Mapping[str, EventType] = {
         ),
         _row(
             "approval/decided",
-            "id:text outcome:outcome detail:text|null who:tagged channel:text|null evidence:text|null"
+            "id:text outcome:outcome detail:text|null who:who channel:text|null evidence:text|null"
             " strength:text|null digest:text feedback:text|null key:text|null asked:integer",
             "decided:{id}",
             "The one decision of an ask: outcome, by whom, on which evidence; `asked` is the wait in ms.",
         ),
         _row(
             "approval/refused",
-            "id:text who:object channel:text why:text outcome:text|null",
+            "id:text who:who channel:text why:text outcome:text|null",
             "refused:{id}:*",
             "An answer that did not count, and why; at most one per ask, key and minute.",
         ),
