@@ -166,7 +166,7 @@ def test_attack_20_no_pixel_of_a_decision_changes_whatever_halves_draw_in_every_
         assert set(card.evaluate(BUTTONS)) == {True}
         assert page.locator("[data-half]").locator(".ask, .act, .acts, .sign, .veil, .desk").count() == 0
     expect(page.locator(".half-overlay")).to_be_visible()  # the last size has room for it
-    assert page.locator(".half-overlay .half:not(.empty)").count() == 2
+    expect(page.locator(".half-overlay .half:not(.empty)")).to_have_count(2)
     whole = page.screenshot()
     assert compare(stage.home.context, whole, whole).magenta > 10_000, "the halves did not paint at all"
 

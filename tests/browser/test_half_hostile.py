@@ -238,6 +238,6 @@ def test_50_halves_at_once_leave_the_page_usable(make_home: Callable[..., Home])
     field.click()
     stage.page.keyboard.type("typed among them", delay=10)
     expect(field).to_have_value("typed among them")
-    assert stage.page.locator(".half:not(.empty)").count() == count
+    expect(stage.page.locator(".half:not(.empty)")).to_have_count(count)
     assert stage.errors == []
     stage.page.close()
