@@ -142,7 +142,7 @@ def test_keys_move_between_regions_and_list_themselves(home: Home, session: str)
     page = home.open(session)
     expect(page.locator(".acts[data-armed]")).to_be_visible()
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog")).to_contain_text("Signing has no key of its own")
+    expect(page.get_by_role("dialog")).to_contain_text("No shortcut signs")
     page.keyboard.press("Escape")
     seen = set()
     for _ in range(4):

@@ -55,6 +55,15 @@ def test_doctor_says_where_nothing_confines(cli: Cli) -> None:
     assert "Sandbox: none" in done.stdout
 
 
+def test_doctor_says_under_landlock_whether_silent_denials_are_looked_for(cli: Cli) -> None:
+    alone = replace(cli, extra={"PLACET_SANDBOX": "landlock"})
+    if '"chosen":"landlock"' not in alone("doctor", "--json").stdout:
+        pytest.skip("this kernel has no Landlock of the version that is needed")
+    assert "sandbox.watch_denials = true looks for it" in alone("doctor").stdout
+    (cli.home / "config.toml").write_text("[sandbox]\nwatch_denials = true\n", encoding="utf-8")
+    assert "is watched (sandbox.watch_denials)" in alone("doctor").stdout
+
+
 def test_doctor_lists_what_is_hidden(cli: Cli) -> None:
     (cli.account / ".ssh").mkdir()
     (cli.home / "config.toml").write_text('[sandbox]\nhide = ["~/diary"]\n', encoding="utf-8")
@@ -73,6 +82,8 @@ def test_8_doctor_finds_what_runs_code_for_its_reader(cli: Cli) -> None:
         (cli.account / ".ssh" / name).write_text("private", encoding="utf-8")
         (cli.account / ".ssh" / f"{name}.pub").write_text(f"ssh-ed25519 AAAA{name} me", encoding="utf-8")
     (cli.account / ".ssh" / "authorized_keys").write_text("ssh-ed25519 AAAAid_own me\n", encoding="utf-8")
+    said = cli("doctor", env={"HOME": str(cli.home)}).stdout
+    assert ("Doors that lead out" in said) != ("No door is known here that leads out" in said)
     said = cli("doctor").stdout
     assert str(runtime / "jpserver-1.json") in said
     assert str(cli.account / ".ssh" / "id_own") in said and str(cli.account / ".ssh" / "id_other") not in said

@@ -23,6 +23,12 @@ _MEANING = {
 }
 
 
+_WATCHED = {
+    False: "A denial of which a command says nothing goes unnoticed; sandbox.watch_denials = true looks for it.",
+    True: "What commands try to write is watched (sandbox.watch_denials), which makes each such call a little slower.",
+}
+
+
 def doctor(*, json: Annotated[bool, Parameter(help="Print the backends as JSON.")] = False) -> int:
     """Say which sandbox this machine has and what it means; ends with 1 where nothing can confine commands."""
     from placet.app.confinement import selection_of
@@ -52,6 +58,8 @@ def _print(config: Config, selection: Selection) -> None:
             say('  That is the setting: "none". To mend it: take PLACET_SANDBOX, or backend under [sandbox], away.')
     else:
         say(f"Sandbox: {chosen.name}")
+        if chosen.name == "landlock":
+            say(f"  {_WATCHED[config.settings.sandbox.watch_denials]}")
     for backend, result in selection.tried():
         _print_backend(backend, result, chosen=backend is chosen)
     _print_bounds(sandbox_of(config).allowances, chosen)
@@ -103,9 +111,10 @@ def _print_doors(config: Config) -> None:
     from placet.app.doors import doors
 
     found = doors(Path(config.environ.get("HOME", "/")))
-    if not found:
-        return
     say()
+    if not found:
+        say("No door is known here that leads out of any sandbox while the network is open.")
+        return
     say('Doors that lead out of any sandbox while the network is open (network = "none" closes them):')
     for door in found:
         key = "" if door.key is None else f": {visible_line(str(door.key))}"

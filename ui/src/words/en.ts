@@ -250,7 +250,7 @@ export const en = {
     selected: "Selected ask",
     choose: "Open a row to read the whole ask. Only the whole ask can be answered.",
     more: (n: number) => `Show more; ${n.toLocaleString("en")} in all`,
-    keysHint: "move, open. Signing has no keys.",
+    keysHint: "move, open. No shortcut signs.",
   },
 
   link: {
@@ -301,7 +301,7 @@ export const en = {
     asks: "previous, next ask",
     leave: "leave a field; never answers",
     rows: "in the inbox: move, open",
-    none: "Signing has no key of its own: Tab to the field, then Enter or Space.",
+    none: "No shortcut signs: Tab to the field, then Enter or Space.",
     close: "Close",
   },
 
