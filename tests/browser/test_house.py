@@ -47,17 +47,19 @@ def test_a_browser_that_is_signed_out_elsewhere_says_so_and_stops(home: Home, ch
 
 
 def test_a_session_that_is_deleted_in_one_tab_is_gone_in_the_other_and_says_by_whom(home: Home) -> None:
-    session, _ = home.session("short")
+    session, _ = home.session("an errand")
     first, second = home.open(session), home.open(session)
     expect(first.locator(".acts[data-armed]")).to_be_visible()
     first.get_by_role("button", name="Stop", exact=True).click()
     expect(first.get_by_text("Stopped by owner").first).to_be_visible()
     expect(second.get_by_text("Stopped by owner").first).to_be_visible()
+    row = second.locator(".srow").filter(has_text="an errand")
+    expect(row).to_have_count(1)
     first.get_by_role("button", name="This session").click()
     first.get_by_role("menuitem", name="Delete").click()
     first.get_by_role("button", name="Delete the session").click()
     expect(second.get_by_role("heading", name="This session was deleted by owner.")).to_be_visible()
-    expect(second.locator(".srow").filter(has_text="short")).to_have_count(0)
+    expect(row).to_have_count(0)
     expect(first.get_by_role("button", name="Start a session")).to_be_visible()
     first.close()
     second.close()

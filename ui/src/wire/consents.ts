@@ -63,7 +63,8 @@ export class Consents {
   // ── reading ──────────────────────────────────────────────────
 
   async load(): Promise<void> {
-    const page = await this.reader.get<Page>("/api/consents");
+    const page = await this.reader.newest<Page>("/api/consents");
+    if (page === undefined) return;
     if (!page) return this.reader.again("consents", () => void this.load());
     const listed = new Set(page.consents.map((one) => one.run));
     this.take(page);

@@ -142,25 +142,25 @@ export class Reading {
   }
 
   async loadConfig(): Promise<void> {
-    const config = await this.reader.get<Config>("/api/config");
+    const config = await this.reader.newest<Config>("/api/config");
     if (config) this.ledger.set({ config });
   }
 
   async loadBrowsers(): Promise<void> {
-    const answer = await this.reader.get<{ pages: Browser[] }>("/api/pages");
+    const answer = await this.reader.newest<{ pages: Browser[] }>("/api/pages");
     if (answer) this.ledger.set({ browsers: answer.pages });
   }
 
   async loadSessions(): Promise<void> {
-    const answer = await this.reader.get<{ sessions: Summary[] }>("/api/sessions");
+    const answer = await this.reader.newest<{ sessions: Summary[] }>("/api/sessions");
     if (answer) this.ledger.set({ sessions: answer.sessions });
-    else this.reader.again("sessions", () => void this.loadSessions());
+    else if (answer === null) this.reader.again("sessions", () => void this.loadSessions());
   }
 
   async loadAsks(): Promise<void> {
-    const answer = await this.reader.get<Asks>("/api/asks?state=open");
+    const answer = await this.reader.newest<Asks>("/api/asks?state=open");
     if (answer) this.takeAsks(answer.asks, answer.total, answer.next, true);
-    else this.reader.again("asks", () => void this.loadAsks());
+    else if (answer === null) this.reader.again("asks", () => void this.loadAsks());
   }
 
   async moreAsks(): Promise<void> {
