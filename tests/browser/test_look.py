@@ -134,7 +134,11 @@ def test_the_page_speaks_the_language_of_the_browser(home: Home, session: str, l
     page.add_init_script(f"Object.defineProperty(navigator, 'languages', {{ get: () => ['{language}'] }})")
     page.goto(f"{home.url}#/session/{session}")
     expect(page.get_by_role("button", name=word)).to_be_visible()
-    assert page.evaluate("document.querySelector('.app').scrollWidth <= innerWidth")
+    for width in (1280, 390, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_function("width => innerWidth === width", arg=width)
+        assert page.evaluate("document.querySelector('.app').scrollWidth <= innerWidth")
+        assert page.locator(".composer .bar").evaluate("bar => bar.scrollWidth <= bar.clientWidth"), width
     page.close()
 
 
