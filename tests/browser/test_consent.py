@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import PHONE, Home
 from tests.browser.consent import card, field_of, press, read, row
@@ -161,7 +161,7 @@ window.BroadcastChannel = class extends Channel {
 """
 
 
-def test_an_answer_that_comes_too_late_is_told_who_was_first(home: Home) -> None:
+def test_l23_an_answer_that_comes_too_late_is_told_who_was_first(home: Home) -> None:
     session, _ = home.session("plugin")
     first, second = home.open(session), home.context.new_page()
     read(first)
@@ -177,6 +177,31 @@ def test_an_answer_that_comes_too_late_is_told_who_was_first(home: Home) -> None
     expect(second.locator(".seal")).to_contain_text("only")
     assert len(events(home, session, "cordis/consented")) == 1
     assert events(home, session, "cordis/declined") == []
+    first.close()
+    second.close()
+
+
+def drawn(page: Page) -> Locator:
+    """What the plugin of the tour draws at the foot of the sidebar."""
+    return page.get_by_role("region", name="Drawn by plugin File count").first
+
+
+def test_l25_what_was_settled_on_one_page_waits_on_no_other_and_what_is_loaded_there_goes_on(home: Home) -> None:
+    session, _ = home.session("plugin")
+    first, second = home.open(session), home.open(session)
+    for page in (first, second):
+        read(page)
+    press(first, "This version only")
+    for page in (first, second):
+        expect(drawn(page)).to_contain_text("files in the folder")
+    again, _ = home.session("plugin")
+    first.goto(f"{home.url}#/session/{again}")
+    read(first)
+    listed = second.locator(f".srow[href*='{again}']")
+    expect(listed).to_contain_text("1 decision waits for you")
+    press(first, "Decline")
+    expect(listed).not_to_contain_text("waits for you")
+    expect(drawn(second)).to_contain_text("files in the folder")
     first.close()
     second.close()
 
